@@ -1,0 +1,49 @@
+"""What all rankers share: a score a row, and how well the scores order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+
+from ..metrics import swapped_pairs
+from ..sweeps import Array
+from .validation import as_grades
+
+
+class Ranker(BaseEstimator):
+    """A model that gives each row a score; the row with the higher score stands above."""
+
+    # requested by default, so that with metadata routing one `groups` feeds the splitter, fit and score
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
+
+    order: Any
+    levels: Any
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Array:
+        """Return a real score for each row."""
+
+    def predict(self, X: Any) -> Array:
+        """Return a real score for each row: the same as ``decision_function``."""
+        return self.decision_function(X)
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """Return 1 − swapped pairs: the share of pairs in the right order, a tied pair being an error.
+
+        All pairs of different grades count the same, whatever order the model was trained with (for an
+        order graph: all pairs that follow from its edges). NaN, with a warning, where there is no pair.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,), or Grades
+        groups : array of shape (n,), optional
+            One id a row: only rows of one group are compared.
+        sample_weight : array of shape (n,), optional
+        """
+        scores = self.decision_function(X)
+        grades = as_grades(y, groups, sample_weight, self.order, self.levels, len(scores))
+        return 1.0 - swapped_pairs(grades.with_graph(grades.graph.closure()), scores)

@@ -1,0 +1,80 @@
+"""What every estimator that takes grades does with its input: check it, or say what is wrong with it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable
+from numbers import Real
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..order import Grades, Supervision
+from ..solvers import SolveResult
+
+
+def as_grades(
+    y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None, n_rows: int
+) -> Grades:
+    """Make :class:`Grades` of what ``fit`` and ``score`` take; a Grades is used as it is."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None: give one grade a row")
+    if isinstance(y, Grades):
+        given = {"groups": groups, "sample_weight": sample_weight}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{name} was passed beside a Grades; give it to Grades itself")
+        grades = y
+    else:
+        grades = Grades(y, groups, order, sample_weight, levels)
+    if len(grades) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(grades)}"
+        )
+    return grades
+
+
+def refuse_no_pairs(grades: Grades) -> None:
+    """Raise an error that says why there is nothing to learn from."""
+    found = grades.describe()
+    if found.n_pairs == 0:
+        raise ValueError(f"there is no pair of rows to learn an order from: {_why(found)} Found: {found}.")
+
+
+def _why(found: Supervision) -> str:
+    if found.n_rows == 1:
+        return "n_samples=1, and one row has nothing to stand above."
+    if found.n_unjudged == found.n_rows:
+        return "no row has a grade."
+    if found.n_levels == 1:
+        return "all grades are the same (one level, 1 class)."
+    if found.n_zero_weight:
+        return "every pair has a row of zero weight."
+    if found.n_groups > 1:
+        return "no group has two rows of different grades; check that `groups` names lists, not single rows."
+    return "the order puts none of these levels above another."
+
+
+def check_positive(value: Any, name: str) -> None:
+    """Check a parameter that must be a positive number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < float("inf"):
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+
+
+def check_option(value: Any, name: str, options: Iterable[str]) -> None:
+    """Check a parameter that must be one of some names."""
+    if value not in (known := list(options)):
+        raise ValueError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, known))}")
+
+
+def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float) -> None:
+    """Warn when a solver stopped early, and say what to do."""
+    if not result.converged:
+        share = result.gap / abs(result.objective) if result.objective else result.gap
+        warnings.warn(
+            f"stopped after {result.n_iter} of max_iter={max_iter} steps with the objective about {share:.1g} of its "
+            f"value above the minimum (tol={tol:g}); raise max_iter, scale the columns of X (StandardScaler), or "
+            "lower C",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

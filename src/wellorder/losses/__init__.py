@@ -1,0 +1,15 @@
+"""How wrong scores are, given an order. A loss sees scores and an order, never X."""
+
+from .exponential import Exponential
+from .logistic import Logistic
+from .risk import PairLoss, RiskAt, risk_at
+from .squared_hinge import SquaredHinge
+
+LOSSES: dict[str, PairLoss] = {
+    "squared_hinge": SquaredHinge(),
+    "exponential": Exponential(),
+    "logistic": Logistic(),
+}
+"""Every loss over pairs, by name. A new one is a file of its own and a line here."""
+
+__all__ = ["LOSSES", "PairLoss", "RiskAt", "risk_at"]

@@ -1,0 +1,99 @@
+"""The exponential loss e^{−d}: it factorises, so that all pairs cost O(n) and a little for the cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..order import GradedPairs
+from ..order.cells import Cells
+from ..sweeps import Floats, Ints
+from ..sweeps.scans import block_log_sums, means_before
+from .risk import RiskAt
+
+
+class Exponential:
+    r"""R(s) = Σ W_ij e^{−(s_i − s_j)}.
+
+    e^{−(s_i − s_j)} = e^{−s_i} · e^{s_j}: each cell (the rows of one level in one group) needs only its
+    sums of e^{−s} and e^{s}. They are kept as logarithms, so that no score is too large.
+    """
+
+    def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return e^{−d}, −e^{−d} and e^{−d}."""
+        with np.errstate(over="ignore"):
+            value = np.exp(-d)
+        return value, -value, value
+
+    def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
+        """Sum over the pairs of graded rows, cell by cell."""
+        cells, rows = pairs.cells, pairs.active
+        cell, s = cells.of_row[rows], pairs.centred(scores)[rows]
+        log_weight = np.zeros(len(rows)) if pairs.weight is None else np.log(pairs.weight[rows])
+        sinks = _Role(log_weight + s, cell, cells, above=False)  # rows as the lower end of a pair
+        lifts = _Role(log_weight - s, cell, cells, above=True)  # rows as the higher end
+        balance = 0.0 if pairs.group_factor is None else np.log(pairs.group_factor)[cells.group[cell]]
+        with np.errstate(over="ignore"):
+            # Σ over a row's partners below it, and above it
+            as_high = np.exp(balance + lifts.log_row + sinks.log_partners[cell])
+            as_low = np.exp(balance + sinks.log_row + lifts.log_partners[cell])
+
+        def product(u: Floats) -> Floats:
+            below, above = sinks.partner_mean(u[rows]), lifts.partner_mean(u[rows])
+            return _spread(as_high * (u[rows] - below[cell]) + as_low * (u[rows] - above[cell]), rows, len(u))
+
+        return RiskAt(
+            value=float(as_high.sum()),
+            gradient=_spread(as_low - as_high, rows, len(scores)),
+            hessian_diagonal=lambda: _spread(as_low + as_high, rows, len(scores)),
+            hessian_product=product,
+        )
+
+
+class _Role:
+    """Rows seen by their partners: with weights e^{log_row}, from the cells above them (or below).
+
+    ``log_partners[c]`` is the log of the summed weight that cell c sees.
+    """
+
+    def __init__(self, log_row: Floats, cell: Ints, cells: Cells, *, above: bool) -> None:
+        self.log_row, self._cell, self._cells, self._above = log_row, cell, cells, above
+        self._log_cell = block_log_sums(log_row, cell, cells.n)
+        self._share = np.exp(log_row - self._log_cell[cell])
+        if cells.pairs is not None:
+            low, high, weight = cells.pairs
+            self._seen, self._seer = (high, low) if above else (low, high)
+            log_edge = np.log(weight) + self._log_cell[self._seen]
+            self.log_partners = block_log_sums(log_edge, self._seer, cells.n)
+            self._edge_share = np.exp(log_edge - self.log_partners[self._seer])
+        elif cells.scale is None:
+            self.log_partners, _ = self._scan(np.zeros((cells.n, 0)))
+        else:
+            log_total, means = self._scan(cells.scale[:, None])
+            self._gap = np.abs(cells.scale - means[:, 0])  # the mean weight σ_high − σ_low of the partners
+            with np.errstate(divide="ignore"):
+                self.log_partners = log_total + np.log(self._gap)
+
+    def partner_mean(self, u: Floats) -> Floats:
+        """Average u over the partners of each cell, by their weights."""
+        cells = self._cells
+        of_cell = np.bincount(self._cell, self._share * u, minlength=cells.n)
+        if cells.pairs is not None:
+            return np.bincount(self._seer, self._edge_share * of_cell[self._seen], minlength=cells.n)
+        if cells.scale is None:
+            return self._scan(of_cell[:, None])[1][:, 0]
+        plain, scaled = self._scan(np.column_stack([of_cell, cells.scale * of_cell]))[1].T
+        weighted = (scaled - cells.scale * plain) if self._above else (cells.scale * plain - scaled)
+        return np.asarray(weighted / np.where(self._gap > 0, self._gap, 1.0))
+
+    def _scan(self, columns: Floats) -> tuple[Floats, Floats]:
+        starts = self._cells.group_starts
+        if not self._above:
+            return means_before(self._log_cell, columns, starts)
+        total, means = means_before(self._log_cell[::-1], columns[::-1], starts[-1] - starts[::-1])
+        return total[::-1], means[::-1]
+
+
+def _spread(values: Floats, rows: Ints, n: int) -> Floats:
+    out = np.zeros(n)
+    out[rows] = values
+    return out

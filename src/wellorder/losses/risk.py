@@ -1,0 +1,58 @@
+"""What a loss gives back: the risk of scores under an order, with its derivatives in the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..order import GradedPairs, ListedPairs
+from ..sweeps import Floats
+
+
+@dataclass(frozen=True)
+class RiskAt:
+    """The risk R(s) = Σ W_ij · loss(s_i − s_j) at one vector of scores."""
+
+    value: float
+    gradient: Floats
+    hessian_diagonal: Callable[[], Floats]
+    hessian_product: Callable[[Floats], Floats]
+    """u ↦ H u, with H the (generalised) Hessian in the scores."""
+
+
+class PairLoss(Protocol):
+    """A loss of the difference d = s_i − s_j of a pair whose first row should stand above."""
+
+    def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the loss, its slope and its curvature at each difference."""
+        ...
+
+    def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
+        """Return the risk over the pairs of graded rows, without listing them."""
+        ...
+
+
+def risk_at(loss: PairLoss, scores: Floats, pairs: GradedPairs | ListedPairs) -> RiskAt:
+    """Evaluate a loss over an order, at the cost its shape allows."""
+    if isinstance(pairs, ListedPairs):
+        return _listed(loss, scores, pairs)
+    return loss.graded(scores, pairs)
+
+
+def _listed(loss: PairLoss, scores: Floats, pairs: ListedPairs) -> RiskAt:
+    """Visit listed pairs one by one."""
+    high, low, n = pairs.high, pairs.low, pairs.n_rows
+
+    def spread(values: Floats, sign: float) -> Floats:
+        return np.bincount(high, values, minlength=n) + sign * np.bincount(low, values, minlength=n)
+
+    value, slope, curvature = (pairs.weight * part for part in loss.derivatives(scores[high] - scores[low]))
+    return RiskAt(
+        value=float(value.sum()),
+        gradient=spread(slope, -1.0),
+        hessian_diagonal=lambda: spread(curvature, 1.0),
+        hessian_product=lambda u: spread(curvature * (u[high] - u[low]), -1.0),
+    )

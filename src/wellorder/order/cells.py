@@ -1,0 +1,193 @@
+"""Cells: the rows of one level in one group. All rows of a cell stand above the same rows.
+
+Pairs of rows are never listed; pairs of cells are, where they are few. Where a group has many levels
+in a full or separable order, the cells are a *ladder* instead: every higher one stands above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..sweeps import Array, Edges, Floats, Ints
+from .graph import Full, Scale, Table
+
+LADDER_FROM = 32
+"""A ladder is used from this many cells above or below an average row on."""
+
+
+class CellPairs(NamedTuple):
+    """Pairs of cells: every row of cell ``high`` stands above every row of cell ``low``."""
+
+    low: Array
+    high: Array
+    weight: Floats
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells that take part in at least one pair, sorted by (group, level)."""
+
+    of_row: Ints  # −1 for a row that is in no pair
+    group: Ints  # of each cell; groups without a pair are gone, the others numbered 0, 1, …
+    count: Array  # rows in each cell
+    weight: Floats  # Σ of the row weights in each cell
+    scale: Floats | None  # of each cell, on a ladder whose weights are differences of a scale
+    pairs: CellPairs | None  # None on a ladder
+
+    @property
+    def n(self) -> int:
+        """How many cells there are."""
+        return len(self.group)
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups have a pair."""
+        return int(self.group[-1]) + 1 if self.n else 0
+
+    @cached_property
+    def group_starts(self) -> Array:
+        """The first cell of each group, and the end."""
+        return np.searchsorted(self.group, np.arange(self.n_groups + 1))
+
+    @cached_property
+    def edges(self) -> tuple[Edges, Edges]:
+        """The cells above each cell, and the cells below each cell."""
+        assert self.pairs is not None
+        low, high, weight = self.pairs
+        above = sp.coo_array((weight, (low, high)), shape=(self.n, self.n)).tocsr()
+        below = sp.coo_array((weight, (high, low)), shape=(self.n, self.n)).tocsr()
+        return _edges(above), _edges(below)
+
+    def ranks(self) -> tuple[Ints, Ints]:
+        """Return the rank of each cell in its group, counted from the top and from the bottom."""
+        starts = self.group_starts
+        cell = np.arange(self.n)
+        from_top = (starts[self.group + 1] - 1 - cell).astype(np.int32)
+        from_bottom = (cell - starts[self.group]).astype(np.int32)
+        return from_top, from_bottom
+
+    def group_totals(self) -> tuple[Floats, int]:
+        """Return the summed weight of each group's pairs, and the exact number of all pairs."""
+        if self.pairs is not None:
+            low, high, weight = self.pairs
+            total = np.bincount(self.group[low], weight * self.weight[low] * self.weight[high], minlength=self.n_groups)
+            return total, int(np.sum(self.count[low] * self.count[high]))
+        below = exclusive_sums(self.weight, self.group_starts)
+        if self.scale is not None:
+            below = self.scale * below - exclusive_sums(self.scale * self.weight, self.group_starts)
+        total = np.bincount(self.group, self.weight * below, minlength=self.n_groups)
+        return total, int(np.sum(self.count * exclusive_sums(self.count, self.group_starts)))
+
+
+def make_cells(
+    level: Ints, group: Ints | None, weight: Floats | None, structure: Full | Scale | Table, n_levels: int
+) -> Cells:
+    """Gather rows into cells. Rows of level −1 and rows of zero weight take part in nothing.
+
+    For a :class:`Scale` the levels must be numbered by distinct scale values already.
+    """
+    active = level >= 0
+    if weight is not None:
+        active &= weight > 0
+    everything = bool(active.all())
+    of_active = level if everything else level[active]
+    if group is not None:
+        of_active = (group if everything else group[active]).astype(np.int64) * n_levels + of_active
+    cell, key = _compress(of_active, n_levels * (1 if group is None else int(group.max(initial=-1)) + 1))
+    cell_group, cell_level = key // n_levels, key % n_levels
+    count = np.bincount(cell, minlength=len(key))
+
+    pairs = None
+    if isinstance(structure, Table):
+        pairs = _table_pairs(key, cell_group, cell_level, structure.matrix)
+        partnered = np.zeros(len(key), bool)
+        partnered[pairs.low] = partnered[pairs.high] = True
+    else:
+        per_group = np.bincount(cell_group)[cell_group] if len(key) else count
+        partnered = per_group > 1
+        if np.sum(count * (per_group - 1)) <= LADDER_FROM * np.sum(count):
+            pairs = _all_pairs(cell_group)
+            if isinstance(structure, Scale):
+                scale = structure.scale[cell_level]
+                pairs = pairs._replace(weight=scale[pairs.high] - scale[pairs.low])
+    renumbered = np.where(partnered, np.cumsum(partnered) - 1, -1).astype(np.int32)
+    if everything and partnered.all():
+        of_row = cell.astype(np.int32)
+    else:
+        of_row = np.full(len(level), -1, np.int32)
+        of_row[active] = renumbered[cell]
+    if pairs is not None:
+        pairs = CellPairs(renumbered[pairs.low], renumbered[pairs.high], pairs.weight)
+    kept_group = cell_group[partnered]
+    scale_of_cell = None
+    if isinstance(structure, Scale) and pairs is None:
+        # differences are all that counts; a scale near zero keeps their digits
+        scale_of_cell = structure.scale[cell_level[partnered]] - structure.scale.mean()
+    in_pairs = of_row >= 0
+    return Cells(
+        of_row=of_row,
+        group=(np.cumsum(np.diff(kept_group, prepend=kept_group[:1]) > 0)).astype(np.int32),
+        count=count[partnered].astype(np.int64),
+        weight=(
+            count[partnered].astype(float)
+            if weight is None
+            else np.bincount(of_row[in_pairs], weight[in_pairs], minlength=int(partnered.sum()))
+        ),
+        scale=scale_of_cell,
+        pairs=pairs,
+    )
+
+
+def exclusive_sums(values: Array, starts: Array) -> Array:
+    """Sum, for each entry, the entries before it in its block."""
+    running = np.cumsum(values) - values
+    sizes = np.diff(starts)
+    return np.asarray(running - np.repeat(running[starts[:-1]], sizes))
+
+
+def _compress(key: Array, size: int) -> tuple[Array, Array]:
+    """Give numbers to the distinct keys (all below ``size``) in ascending order."""
+    if size <= 4 * len(key) + 1024:
+        present = np.bincount(key, minlength=size) > 0
+        if present.all():
+            return key, np.arange(size)
+        return (np.cumsum(present) - 1).astype(np.int32)[key], np.flatnonzero(present)
+    distinct, number = np.unique(key, return_inverse=True)
+    return number, distinct
+
+
+def _all_pairs(cell_group: Array) -> CellPairs:
+    """Pair each cell with every later one of its group."""
+    ends = np.searchsorted(cell_group, cell_group, side="right")
+    cell = np.arange(len(cell_group))
+    low = np.repeat(cell, ends - cell - 1)
+    first = np.cumsum(ends - cell - 1) - (ends - cell - 1)
+    high = np.arange(len(low)) - np.repeat(first, ends - cell - 1) + low + 1
+    return CellPairs(low, high, np.ones(len(low)))
+
+
+def _table_pairs(key: Array, cell_group: Array, cell_level: Array, table: sp.csr_array) -> CellPairs:
+    """Pair the cells of one group whose levels have an edge; by edges or by cells, whichever are fewer."""
+    n_levels = table.shape[0]
+    degree = np.diff(table.indptr)[cell_level]
+    per_group = np.bincount(cell_group)[cell_group] if len(key) else degree
+    if np.sum(degree) <= np.sum(per_group - 1):
+        low = np.repeat(np.arange(len(key)), degree)
+        edge = np.arange(len(low)) + np.repeat(table.indptr[cell_level] - (np.cumsum(degree) - degree), degree)
+        wanted = cell_group[low] * n_levels + table.indices[edge]
+        high = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        there = key[high] == wanted if len(key) else np.zeros(0, bool)
+        return CellPairs(low[there], high[there], table.data[edge[there]])
+    one, other, _ = _all_pairs(cell_group)
+    low, high = np.concatenate([one, other]), np.concatenate([other, one])  # a graph may lead either way
+    weight = np.asarray(table[cell_level[low], cell_level[high]]).ravel()
+    return CellPairs(low[weight > 0], high[weight > 0], weight[weight > 0])
+
+
+def _edges(matrix: sp.csr_array) -> Edges:
+    return Edges(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), np.asarray(matrix.data, dtype=float))

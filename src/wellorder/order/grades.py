@@ -1,0 +1,146 @@
+"""Grades: one grade a row, compared within groups."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..sweeps import Floats
+from .graph import OrderGraph, as_graph
+from .labels import encode_grades, encode_groups
+from .pairs import Balance, GradedPairs, make_pairs
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """What there is to learn from, in numbers."""
+
+    n_rows: int
+    n_groups: int
+    n_groups_with_pairs: int
+    n_levels: int
+    n_pairs: int
+    n_unjudged: int
+    n_zero_weight: int
+    n_rows_without_pair: int
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.n_rows:,} rows in {self.n_groups:,} group{'s' * (self.n_groups != 1)}, "
+            f"{self.n_levels:,} level{'s' * (self.n_levels != 1)}, {self.n_pairs:,} pair{'s' * (self.n_pairs != 1)}"
+        )
+        notes = {
+            "unjudged": self.n_unjudged,
+            "of zero weight": self.n_zero_weight,
+            "in no pair": self.n_rows_without_pair,
+        }
+        listed = ", ".join(f"{count:,} {what}" for what, count in notes.items() if count)
+        return f"{text} ({listed})" if listed else text
+
+
+class Grades:
+    """Graded rows: within a group, a row with a higher grade should stand above one with a lower.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Grades, higher is better: numbers (whole or not, any gaps), booleans, a pandas ordered
+        Categorical, a polars Enum, or text together with ``levels``. NaN or None: unjudged.
+    groups : array of shape (n,), optional
+        One id a row, of any hashable type, rows in any order: only rows of one group are compared.
+    order : str, OrderGraph or array of shape (r, r)
+        Which levels are compared and what a swap costs: "full", "chain", "linear", "dcg", a graph
+        over the levels or a table ``weights[lower, higher]``.
+    weights : array of shape (n,), optional
+        Row weights; 2 is the same as listing the row twice.
+    levels : sequence, optional
+        The levels from worst to best; needed for text.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> grades = wo.Grades(["good", "poor", "fair", None], levels=["poor", "fair", "good"])
+    >>> print(grades.describe())
+    4 rows in 1 group, 3 levels, 3 pairs (1 unjudged, 1 in no pair)
+    """
+
+    def __init__(
+        self,
+        y: Any,
+        groups: Any = None,
+        order: Any = "full",
+        weights: Any = None,
+        levels: Iterable[Hashable] | None = None,
+    ) -> None:
+        if levels is None and isinstance(order, OrderGraph):
+            levels = order.levels
+        self.level, self._labels = encode_grades(y, levels)
+        self.group, self.n_groups = encode_groups(groups, len(self.level))
+        self.graph = as_graph(order, self._labels)
+        if isinstance(order, OrderGraph) and tuple(order.levels) != tuple(self._labels):
+            raise ValueError(f"levels= are {list(self._labels)}, but the order graph has {list(order.levels)}")
+        self.weight = check_weights(weights, len(self.level))
+
+    def __len__(self) -> int:
+        return len(self.level)
+
+    @property
+    def levels(self) -> tuple[Hashable, ...]:
+        """The levels from worst to best, in the user's own labels."""
+        return tuple(np.asarray(self._labels).tolist()) if isinstance(self._labels, np.ndarray) else self._labels
+
+    @cached_property
+    def pairs(self) -> GradedPairs:
+        """The pairs that these grades stand for."""
+        return self.balanced("pairs")
+
+    def balanced(self, balance: Balance) -> GradedPairs:
+        """Return the pairs, with every pair counting the same or every group counting the same."""
+        return make_pairs(self.level, self.group, self.weight, self.graph, balance)
+
+    def with_graph(self, graph: OrderGraph) -> Grades:
+        """Return the same grades under another order of the same levels."""
+        other = copy(self)
+        other.__dict__.pop("pairs", None)
+        other.graph = graph
+        return other
+
+    def describe(self) -> Supervision:
+        """Count groups, levels, pairs, and rows that are in none."""
+        pairs = self.pairs
+        judged = self.level >= 0
+        return Supervision(
+            n_rows=len(self),
+            n_groups=self.n_groups if len(self) else 0,
+            n_groups_with_pairs=pairs.cells.n_groups,
+            n_levels=len(np.unique(self.level[judged])),
+            n_pairs=pairs.n_pairs,
+            n_unjudged=int(np.count_nonzero(~judged)),
+            n_zero_weight=0 if self.weight is None else int(np.count_nonzero(self.weight == 0)),
+            n_rows_without_pair=len(self) - len(pairs.active),
+        )
+
+    def __repr__(self) -> str:
+        return f"Grades({self.describe()})"
+
+
+def check_weights(weights: Any, n_rows: int) -> Floats | None:
+    """Check row weights: one a row, finite, not negative. None and a single number mean equal weights."""
+    if weights is None:
+        return None
+    values = np.asarray(weights, dtype=float)
+    if values.ndim == 0:
+        values = np.full(n_rows, float(values))
+    if values.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {values.ndim}D array of shape {values.shape}")
+    if len(values) != n_rows:
+        raise ValueError(f"sample_weight.shape == {values.shape}, expected {(n_rows,)}: give one weight a row")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        raise ValueError(f"row {bad[0]} has the weight {values[bad[0]]}; weights must be finite and not negative")
+    return None if (values == 1).all() else values

@@ -1,0 +1,199 @@
+"""The pairs that grades stand for, ready for sweeps: never listed, only summed over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from ..sweeps import Floats, Ints, use_compiled
+from ..sweeps.links import Links
+from .cells import Cells, make_cells
+from .graph import OrderGraph, Scale
+
+Balance = Literal["pairs", "groups"]
+
+
+@dataclass(frozen=True)
+class GradedPairs:
+    """All pairs (i above j) of graded rows, with weights W_ij = W[y_j, y_i] · ω_i · ω_j.
+
+    Attributes
+    ----------
+    level, group, row_weight, graph, balance
+        What it was made from: level numbers (−1: unjudged), group codes or None, ω or None.
+    cells
+        The rows gathered by (group, level).
+    weight
+        ω_i, times the level's weight where the costs are separable; None if all are one.
+    mass
+        n of the objective (★): the summed ω of the rows that are in at least one pair.
+    total
+        ΣW over all pairs (the number of groups, if balanced by groups).
+    n_pairs
+        How many pairs there are, exactly.
+    group_factor
+        What the weights of each group's pairs are multiplied by; None if by one.
+    compiled
+        Whether sweeps run in their compiled form; a sample of large data keeps it.
+    """
+
+    level: Ints
+    group: Ints | None
+    row_weight: Floats | None
+    graph: OrderGraph
+    balance: Balance
+    cells: Cells
+    weight: Floats | None
+    mass: float
+    total: float
+    n_pairs: int
+    group_factor: Floats | None
+    compiled: bool
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, in pairs or not."""
+        return len(self.level)
+
+    @cached_property
+    def active(self) -> Ints:
+        """The rows that are in at least one pair."""
+        return np.flatnonzero(self.cells.of_row >= 0).astype(np.int32)
+
+    @cached_property
+    def block(self) -> Ints | None:
+        """The group of each row (−1: in no pair), or None if all rows are in one."""
+        cell = self.cells.of_row
+        if self.cells.n_groups == 1 and len(self.active) == self.n_rows:
+            return None
+        return np.append(self.cells.group, np.int32(-1))[cell]
+
+    @cached_property
+    def bounds(self) -> Ints:
+        """The ends of the groups' blocks, once the active rows are sorted by group."""
+        sizes = np.bincount(self.cells.group, self.cells.count, minlength=self.cells.n_groups)
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+
+    @cached_property
+    def factor(self) -> Floats | None:
+        """What a row's sum over its partners is multiplied by: ω_i, and 1/ΣW of its group if balanced."""
+        if self.group_factor is None:
+            return self.weight
+        by_cell = np.append(self.group_factor[self.cells.group], 0.0)  # −1 (in no pair) finds the zero
+        by_group = by_cell[self.cells.of_row]
+        return by_group if self.weight is None else by_group * self.weight
+
+    @cached_property
+    def scale(self) -> Floats | None:
+        """The scale value of each row, on a ladder whose weights are differences of a scale."""
+        if self.cells.scale is None:
+            return None
+        return np.append(self.cells.scale, 0.0)[self.cells.of_row]
+
+    @cached_property
+    def links(self) -> tuple[Ints, Links]:
+        """The active rows arranged by cell, and for each the stretches of rows below it."""
+        cells = self.cells
+        rows = self.active[np.argsort(cells.of_row[self.active], kind="stable")]
+        cell = cells.of_row[rows]
+        ends = np.cumsum(cells.count)
+        begins = ends - cells.count
+        place = np.arange(len(rows))
+        if cells.pairs is None:
+            high, start, stop = place, begins[cells.group_starts[cells.group]][cell], begins[cell]
+            weight = np.ones(len(rows))
+        else:
+            below = cells.edges[1]
+            degree = np.diff(below.indptr)[cell]
+            high = np.repeat(place, degree)
+            edge = np.arange(len(high)) + np.repeat(below.indptr[cell] - (np.cumsum(degree) - degree), degree)
+            start, stop = begins[below.indices[edge]], ends[below.indices[edge]]
+            weight = below.weights[edge]
+        if self.factor is not None:
+            weight = weight * self.factor[rows][high]
+        none = np.empty(0)
+        return rows, Links(
+            high,
+            start,
+            stop,
+            weight,
+            partner=none if self.weight is None else self.weight[rows],
+            scale=none if self.scale is None else self.scale[rows],
+        )
+
+    def centred(self, scores: Floats) -> Floats:
+        """Shift the scores of each group to mean zero: no risk changes, and sums keep their digits."""
+        if self.block is None:
+            return np.asarray(scores - scores.mean())
+        out = np.zeros(self.n_rows)
+        group = self.block[self.active]
+        sums = np.bincount(group, scores[self.active], minlength=self.cells.n_groups)
+        out[self.active] = scores[self.active] - (sums / np.diff(self.bounds))[group]
+        return out
+
+    def subset(self, rows: Ints) -> GradedPairs:
+        """Return the pairs among some of the rows."""
+        return make_pairs(
+            self.level[rows],
+            None if self.group is None else self.group[rows],
+            None if self.row_weight is None else self.row_weight[rows],
+            self.graph,
+            self.balance,
+            compiled=self.compiled,
+        )
+
+    def sample_rows(self, size: int, rng: np.random.Generator) -> Ints:
+        """Draw about ``size`` of the active rows: whole groups where they are many, else rows of each."""
+        n_groups = self.cells.n_groups
+        if n_groups >= 64 and self.block is not None:
+            wanted = max(8, round(n_groups * size / len(self.active)))
+            chosen = np.zeros(n_groups + 1, bool)
+            chosen[rng.choice(n_groups, min(wanted, n_groups), replace=False)] = True
+            return np.flatnonzero(chosen[self.block]).astype(np.int32)
+        chosen = rng.choice(len(self.active), min(size, len(self.active)), replace=False, shuffle=False)
+        return np.sort(self.active[chosen])
+
+
+def make_pairs(
+    level: Ints,
+    group: Ints | None,
+    row_weight: Floats | None,
+    graph: OrderGraph,
+    balance: Balance,
+    *,
+    compiled: bool | None = None,
+) -> GradedPairs:
+    """Gather rows into cells and count what there is to learn from; O(n log n) at most."""
+    structure, weight, number = graph.structure, row_weight, level
+    n_levels = graph.n_levels
+    if isinstance(structure, Scale):
+        # levels with the same scale value are one level; their weights go to the rows
+        rank = np.concatenate([[0], np.cumsum(np.diff(structure.scale) > 0)]).astype(np.int32)
+        if not (structure.weight == 1).all():
+            by_level = np.where(level >= 0, structure.weight[level], 0.0)
+            weight = by_level if weight is None else weight * by_level
+        structure = Scale(np.ones(n_levels), np.unique(structure.scale))
+        number = np.where(level >= 0, rank[level], -1).astype(np.int32)
+        n_levels = len(structure.scale)
+    cells = make_cells(number, group, weight, structure, n_levels)
+    totals, n_pairs = cells.group_totals()
+    in_pairs = cells.of_row >= 0
+    mass = np.count_nonzero(in_pairs) if row_weight is None else row_weight[in_pairs].sum()
+    balanced = balance == "groups"
+    return GradedPairs(
+        level=level,
+        group=group,
+        row_weight=row_weight,
+        graph=graph,
+        balance=balance,
+        cells=cells,
+        weight=weight,
+        mass=float(mass),
+        total=float(len(totals)) if balanced else float(totals.sum()),
+        n_pairs=n_pairs,
+        group_factor=1.0 / totals if balanced else None,
+        compiled=use_compiled(len(level)) if compiled is None else compiled,
+    )

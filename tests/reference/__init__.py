@@ -1,0 +1,1 @@
+"""Slow, obvious versions: the specification that the fast ones are held to."""
