@@ -32,10 +32,11 @@ class Exponential:
         sinks = _Role(log_weight + s, cell, cells, above=False)  # rows as the lower end of a pair
         lifts = _Role(log_weight - s, cell, cells, above=True)  # rows as the higher end
         balance = 0.0 if pairs.group_factor is None else np.log(pairs.group_factor)[cells.group[cell]]
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite risk has no gradient
             # Σ over a row's partners below it, and above it
             as_high = np.exp(balance + lifts.log_row + sinks.log_partners[cell])
             as_low = np.exp(balance + sinks.log_row + lifts.log_partners[cell])
+            gradient = _spread(as_low - as_high, rows, len(scores))
 
         def product(u: Floats) -> Floats:
             below, above = sinks.partner_mean(u[rows]), lifts.partner_mean(u[rows])
@@ -43,7 +44,7 @@ class Exponential:
 
         return RiskAt(
             value=float(as_high.sum()),
-            gradient=_spread(as_low - as_high, rows, len(scores)),
+            gradient=gradient,
             hessian_diagonal=lambda: _spread(as_low + as_high, rows, len(scores)),
             hessian_product=product,
         )

@@ -124,14 +124,17 @@ def make_cells(
     if pairs is not None:
         pairs = CellPairs(renumbered[pairs.low], renumbered[pairs.high], pairs.weight)
     kept_group = cell_group[partnered]
+    new_group = np.diff(kept_group, prepend=-1) > 0
+    numbered_group = (np.cumsum(new_group) - 1).astype(np.int32)
     scale_of_cell = None
     if isinstance(structure, Scale) and pairs is None:
-        # differences are all that counts; a scale near zero keeps their digits
-        scale_of_cell = structure.scale[cell_level[partnered]] - structure.scale.mean()
+        # only differences count; measured from the group's lowest cell they keep most digits
+        scale_of_cell = structure.scale[cell_level[partnered]]
+        scale_of_cell = scale_of_cell - scale_of_cell[new_group][numbered_group]
     in_pairs = of_row >= 0
     return Cells(
         of_row=of_row,
-        group=(np.cumsum(np.diff(kept_group, prepend=kept_group[:1]) > 0)).astype(np.int32),
+        group=numbered_group,
         count=count[partnered].astype(np.int64),
         weight=(
             count[partnered].astype(float)
@@ -185,8 +188,17 @@ def _table_pairs(key: Array, cell_group: Array, cell_level: Array, table: sp.csr
         return CellPairs(low[there], high[there], table.data[edge[there]])
     one, other, _ = _all_pairs(cell_group)
     low, high = np.concatenate([one, other]), np.concatenate([other, one])  # a graph may lead either way
-    weight = np.asarray(table[cell_level[low], cell_level[high]]).ravel()
-    return CellPairs(low[weight > 0], high[weight > 0], weight[weight > 0])
+    at, there = _look_up(table, cell_level[low], cell_level[high])
+    return CellPairs(low[there], high[there], table.data[at[there]])
+
+
+def _look_up(table: sp.csr_array, lines: Array, columns: Array) -> tuple[Array, Array]:
+    """Find entries of a table: where they are stored, and whether they are there at all."""
+    n = table.shape[0]
+    stored = np.repeat(np.arange(n), np.diff(table.indptr)) * n + table.indices
+    wanted = lines * n + columns
+    at = np.minimum(np.searchsorted(stored, wanted), len(stored) - 1)
+    return at, stored[at] == wanted if len(stored) else np.zeros(len(wanted), bool)
 
 
 def _edges(matrix: sp.csr_array) -> Edges:

@@ -83,9 +83,9 @@ class OrderGraph:
     def chain(cls, levels: Iterable[Hashable]) -> OrderGraph:
         """Put every level above the one just below it only."""
         labels = _distinct(levels)
-        step = np.ones(max(len(labels) - 1, 0))
-        table = sp.diags_array(step, offsets=1, shape=(len(labels), len(labels)), format="csr")
-        return cls._of(labels, Table(sp.csr_array(table)))
+        low = np.arange(max(len(labels) - 1, 0))
+        table = sp.coo_array((np.ones(len(low)), (low, low + 1)), shape=(len(labels), len(labels)))
+        return cls._of(labels, Table(table.tocsr()))
 
     @classmethod
     def linear(cls, levels: Iterable[Hashable]) -> OrderGraph:
@@ -283,7 +283,7 @@ def _numeric(levels: Labels) -> Floats:
 def _checked_table(levels: Labels, weights: Any) -> sp.csr_array:
     """Check a table of weights: square, finite, non-negative, without a cycle."""
     matrix = sp.csr_array(weights if sp.issparse(weights) else np.asarray(weights, dtype=float), dtype=float)
-    matrix.sum_duplicates()
+    matrix.sum_duplicates()  # and sort the indices
     if matrix.shape != (len(levels), len(levels)):
         raise ValueError(f"weights have shape {matrix.shape}, but there are {len(levels)} levels")
     entries = matrix.tocoo()

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from wellorder.order import cells
+from wellorder.sweeps import dispatch
+
+settings.register_profile("wellorder", deadline=None, derandomize=True, max_examples=80)
+settings.load_profile("wellorder")
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def form(request, monkeypatch):
+    """Run a test with both forms of the sweeps, whatever the size of its data."""
+    monkeypatch.setattr(dispatch, "COMPILED_FROM", 10**12 if request.param == "numpy" else 0)
+    return request.param
+
+
+@pytest.fixture(params=["edges", "ladder"])
+def cell_form(request, monkeypatch):
+    """Run a test with pairs of cells, and with ladders wherever the order allows one."""
+    monkeypatch.setattr(cells, "LADDER_FROM", 32 if request.param == "edges" else 0)
+    return request.param

@@ -1,0 +1,171 @@
+"""One suite over the registry of losses: a new loss joins by entering it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import wellorder as wo
+from tests.reference import pairs as reference
+from tests.strategies import cases
+from wellorder.losses import LOSSES, risk_at
+from wellorder.order import ListedPairs
+
+both_forms = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def close(actual, expected, scale):
+    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9 * max(1.0, scale))
+
+
+def random_grades(rng, n=40, **options):
+    return wo.Grades(rng.integers(0, 4, n), rng.integers(0, 3, n), **options)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("balance", ["pairs", "groups"])
+@given(case=cases())
+@both_forms
+def test_equals_the_sum_over_every_pair(name, balance, form, cell_form, case):
+    pairs = case.grades.balanced(balance)
+    listed = case.listed
+    if balance == "groups":
+        listed = reference.balance(listed, case.group)
+    risk = risk_at(LOSSES[name], case.scores, pairs)
+    hessian = reference.hessian(name, listed, case.scores)
+    direction = np.cos(np.arange(len(case.scores)))
+    size = np.abs(hessian).sum()
+    assert pairs.n_pairs == len(listed)
+    close(pairs.total, sum(w for _, _, w in listed), 1.0)
+    close(risk.value, reference.risk(name, listed, case.scores), size)
+    close(risk.gradient, reference.gradient(name, listed, case.scores), size)
+    close(risk.hessian_diagonal(), hessian.diagonal(), size)
+    close(risk.hessian_product(direction), hessian @ direction, size)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradient_and_hessian_are_derivatives(name, form):
+    rng = np.random.default_rng(1)
+    pairs = random_grades(rng, order="linear").pairs
+    s, u, step = rng.standard_normal(40), rng.standard_normal(40), 1e-6
+    ahead, behind = (risk_at(LOSSES[name], s + sign * step * u, pairs) for sign in (1, -1))
+    here = risk_at(LOSSES[name], s, pairs)
+    assert (ahead.value - behind.value) / (2 * step) == pytest.approx(here.gradient @ u, rel=1e-6)
+    np.testing.assert_allclose(
+        (ahead.gradient - behind.gradient) / (2 * step), here.hessian_product(u), rtol=1e-5, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_weight_two_is_the_row_twice(name, form):
+    rng = np.random.default_rng(2)
+    y, g, s = rng.integers(0, 4, 30), rng.integers(0, 3, 30), rng.standard_normal(30)
+    times = rng.integers(0, 4, 30)
+    weighted = wo.Grades(y, g, weights=times.astype(float)).pairs
+    repeated = wo.Grades(np.repeat(y, times), np.repeat(g, times)).pairs
+    assert weighted.mass == repeated.mass
+    assert weighted.total == repeated.total
+    a = risk_at(LOSSES[name], s, weighted)
+    b = risk_at(LOSSES[name], np.repeat(s, times), repeated)
+    assert a.value == pytest.approx(b.value, rel=1e-12)
+    by_row = np.bincount(np.repeat(np.arange(30), times), b.gradient, minlength=30)
+    np.testing.assert_allclose(a.gradient, by_row, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("shift", [1e3, -1e8])
+def test_a_shift_of_a_group_changes_nothing(name, shift, form):
+    rng = np.random.default_rng(3)
+    grades = random_grades(rng)
+    s = np.round(rng.standard_normal(40), 6)
+    shifted = s + np.where(grades.group == 1, shift, 0.0)
+    a, b = (risk_at(LOSSES[name], scores, grades.pairs) for scores in (s, shifted))
+    assert b.value == pytest.approx(a.value, rel=1e-7)
+    np.testing.assert_allclose(b.gradient, a.gradient, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_permuting_rows_permutes_the_gradient(name, form):
+    rng = np.random.default_rng(4)
+    y, g, s = rng.integers(0, 4, 50), rng.integers(0, 3, 50), rng.standard_normal(50)
+    place = rng.permutation(50)
+    a = risk_at(LOSSES[name], s, wo.Grades(y, g).pairs)
+    b = risk_at(LOSSES[name], s[place], wo.Grades(y[place], g[place]).pairs)
+    assert b.value == pytest.approx(a.value, rel=1e-12)
+    np.testing.assert_allclose(b.gradient, a.gradient[place], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_listed_pairs_give_the_same(name):
+    rng = np.random.default_rng(5)
+    grades = random_grades(rng)
+    s, u = rng.standard_normal(40), rng.standard_normal(40)
+    listed = reference.list_pairs(grades.level, grades.group, np.ones(40), grades.graph.weights)
+    high, low, weight = map(np.array, zip(*listed, strict=True))
+    a = risk_at(LOSSES[name], s, grades.pairs)
+    b = risk_at(LOSSES[name], s, ListedPairs(high, low, weight, 40, 40.0))
+    assert b.value == pytest.approx(a.value)
+    np.testing.assert_allclose(b.gradient, a.gradient, atol=1e-9)
+    np.testing.assert_allclose(b.hessian_diagonal(), a.hessian_diagonal(), atol=1e-9)
+    np.testing.assert_allclose(b.hessian_product(u), a.hessian_product(u), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["squared_hinge", "exponential"])
+@pytest.mark.parametrize("n_levels", [5, 100_000])
+def test_both_forms_agree_on_large_data(name, n_levels, monkeypatch):
+    from wellorder.sweeps import dispatch
+
+    rng = np.random.default_rng(6)
+    n = 100_000  # 5·10⁹ pairs
+    y, s, u = rng.integers(0, n_levels, n), 2 * rng.standard_normal(n), rng.standard_normal(n)
+    risks = []
+    for first_compiled in (0, 10**12):
+        monkeypatch.setattr(dispatch, "COMPILED_FROM", first_compiled)
+        risks.append(risk_at(LOSSES[name], s, wo.Grades(y).pairs))
+    assert risks[0].value == pytest.approx(risks[1].value, rel=1e-12)
+    for part in ("gradient",):
+        a, b = (getattr(risk, part) for risk in risks)
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(a).max())
+    a, b = (risk.hessian_product(u) for risk in risks)
+    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(a).max())
+
+
+def test_huge_scores_of_one_group_leave_the_others_alone(form):
+    y, group = np.array([0, 1, 0, 1, 2]), np.array([0, 0, 1, 1, 1])
+    calm = np.array([0.0, 0.0, 0.25, 0.5, 0.0])
+    wild = calm + np.array([-1e15, 1e15, 0.0, 0.0, 0.0])
+    a, b = (risk_at(LOSSES["squared_hinge"], s, wo.Grades(y, group).pairs) for s in (calm, wild))
+    np.testing.assert_array_equal(b.gradient[2:], a.gradient[2:])
+    assert b.gradient[0] == b.gradient[1] == 0.0  # far beyond the margin, in the right order
+
+
+def test_exponential_survives_any_score():
+    pairs = wo.Grades([0, 1, 2]).pairs
+    right = risk_at(LOSSES["exponential"], np.array([-1e300, 0.0, 1e300]), pairs)
+    assert right.value == 0.0
+    assert np.isfinite(right.gradient).all()
+    wrong = risk_at(LOSSES["exponential"], np.array([2e3, 0.0, -2e3]), pairs)
+    assert wrong.value == np.inf
+
+
+def test_logistic_refuses_large_groups_with_advice():
+    y = np.arange(20_001) % 2
+    with pytest.raises(ValueError, match="20,001 rows.*squared_hinge"):
+        risk_at(LOSSES["logistic"], np.zeros(len(y)), wo.Grades(y).pairs)
+
+
+def test_logistic_compiled_equals_plain_over_many_links(monkeypatch):
+    from wellorder.sweeps import dispatch
+
+    rng = np.random.default_rng(7)
+    n = 2_000
+    y, s, u = rng.standard_normal(n), rng.standard_normal(n), rng.standard_normal(n)
+    pairs = wo.Grades(y, rng.integers(0, 2, n), "linear").pairs
+    results = []
+    for first_compiled in (0, 10**12):
+        monkeypatch.setattr(dispatch, "COMPILED_FROM", first_compiled)
+        risk = risk_at(LOSSES["logistic"], s, pairs)
+        results.append((risk.value, risk.gradient, risk.hessian_product(u)))
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-7)
