@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-
-import wellorder as wo
 from tests.reference import pairs as reference
 from tests.strategies import cases
+
+import wellorder as wo
 from wellorder.losses import LOSSES, risk_at
 from wellorder.order import ListedPairs
 
@@ -151,7 +151,7 @@ def test_exponential_survives_any_score():
 
 def test_logistic_refuses_large_groups_with_advice():
     y = np.arange(20_001) % 2
-    with pytest.raises(ValueError, match="20,001 rows.*squared_hinge"):
+    with pytest.raises(ValueError, match=r"20,001 rows.*squared_hinge"):
         risk_at(LOSSES["logistic"], np.zeros(len(y)), wo.Grades(y).pairs)
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
-
-import wellorder as wo
 from tests.reference import pairs as reference
 from tests.strategies import cases
+
+import wellorder as wo
 from wellorder.metrics import swapped_pairs
 
 

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference import pairs as reference
 
 import wellorder as wo
-from tests.reference import pairs as reference
 
 NAMES = ("full", "chain", "linear", "dcg")
 
@@ -91,6 +91,15 @@ def test_as_many_levels_as_rows_are_counted_exactly(order, n_groups):
     weight = rng.choice([0.0, 1.0, 2.0], n)
     grades = wo.Grades(level, groups=group, weights=weight, order=order)
     assert asdict(grades.describe()) == counted(level, group.tolist(), weight, named_table(order, np.arange(n)))
+
+
+@pytest.mark.parametrize("turn", [np.triu, np.tril], ids=["upwards", "downwards"])
+def test_small_groups_under_a_dense_table_are_counted_exactly(turn):
+    rng = np.random.default_rng(5)
+    table = turn(np.ones((20, 20))) - np.eye(20)
+    level, group = rng.integers(0, 20, 90), rng.integers(0, 30, 90)
+    grades = wo.Grades(level, groups=group, order=table, levels=range(20))
+    assert asdict(grades.describe()) == counted(level, group.tolist(), [1.0] * 90, table)
 
 
 def test_levels_of_equal_scale_or_zero_weight_make_no_pair():
@@ -217,6 +226,13 @@ def test_weights_of_another_shape_are_refused(weights):
         wo.Grades([0, 1, 2], weights=weights)
 
 
+def test_weights_are_not_shared_with_the_array_they_came_from():
+    weights = np.array([1.0, 2.0, 3.0])
+    grades = wo.Grades([0, 1, 2], weights=weights)
+    weights[:] = 0
+    assert grades.describe().n_pairs == 3
+
+
 def test_text_weights_are_refused_as_weights():
     with pytest.raises(ValueError, match="weight"):
         wo.Grades([0, 1], weights=["a", "b"])
@@ -238,7 +254,7 @@ def test_a_table_of_the_wrong_size_is_refused_with_the_levels(table):
 
 def test_a_table_needs_the_levels_that_no_row_has():
     table = np.triu(np.ones((3, 3)), 1)
-    with pytest.raises(ValueError, match="2 levels.*levels="):
+    with pytest.raises(ValueError, match=r"2 levels.*levels="):
         wo.Grades([0, 2], order=table)
     assert wo.Grades([0, 2], order=table, levels=[0, 1, 2]).describe().n_pairs == 1
 
@@ -256,7 +272,11 @@ def test_a_bad_table_names_the_grades_as_the_user_wrote_them(table, message):
     with pytest.raises(ValueError, match=r"(weight of|circle)") as caught:
         wo.Grades([4, 5, 6], order=table)
     text = str(caught.value)
-    starts = [message, message.replace("4 < 5 < 6 < 4", "5 < 6 < 4 < 5"), message.replace("4 < 5 < 6 < 4", "6 < 4 < 5 < 6")]
+    starts = [
+        message,
+        message.replace("4 < 5 < 6 < 4", "5 < 6 < 4 < 5"),
+        message.replace("4 < 5 < 6 < 4", "6 < 4 < 5 < 6"),
+    ]
     assert any(start in text for start in starts), text
 
 

@@ -97,7 +97,9 @@ def test_from_edges_reads_lower_higher_and_weight():
     np.testing.assert_array_equal(OrderGraph.from_edges("ab", []).weights, np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize("convert", [np.array, sp.csr_array, sp.coo_array, sp.csc_matrix, sp.lil_array, np.ndarray.tolist])
+@pytest.mark.parametrize(
+    "convert", [np.array, sp.csr_array, sp.coo_array, sp.csc_matrix, sp.lil_array, np.ndarray.tolist]
+)
 def test_a_table_may_be_dense_or_sparse(convert):
     table = np.array([[0, 1, 2], [0, 0, 0], [0, 3, 0]])
     np.testing.assert_array_equal(OrderGraph("abc", convert(table)).weights, table)
@@ -213,7 +215,7 @@ def test_the_closure_of_a_chain_of_very_many_levels_needs_no_table():
 
 
 def test_a_table_too_large_for_memory_is_refused():
-    with pytest.raises(ValueError, match="1000000 x 1000000 weights would take 8000.0 GB"):
+    with pytest.raises(ValueError, match="1000000 x 1000000 weights would take 8000"):
         _ = OrderGraph.full(range(1_000_000)).weights
 
 
@@ -269,7 +271,7 @@ def test_a_bad_edge_weight_is_refused_by_its_levels(bad):
 
 
 def test_a_negative_weight_cannot_hide_behind_the_same_edge():
-    with pytest.raises(ValueError, match="'a'.*'b'"):
+    with pytest.raises(ValueError, match=r"'a'.*'b'"):
         OrderGraph.from_edges("ab", [("a", "b", 1), ("a", "b", -1)])
 
 

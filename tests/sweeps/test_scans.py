@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from wellorder.sweeps.scans import block_log_sums, means_before
@@ -10,7 +12,7 @@ def test_means_before_equals_a_loop():
     starts = np.array([0, 1, 8, 8, 30])
     log_mass, columns = 500 * rng.standard_normal(30), rng.standard_normal((30, 2))
     total, means = means_before(log_mass, columns, starts)
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         assert total[begin:end][:1].tolist() in ([], [-np.inf])
         for k in range(begin + 1, end):
             share = np.exp(log_mass[begin:k] - log_mass[begin:k].max())

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,7 +46,7 @@ def test_reach_is_the_same_in_both_forms_and_both_directions(scores, margin):
         climbing = -ascending[::-1] if mirror else ascending
         expected = [
             start + sum(climbing[p] - climbing[i] < margin for p in range(start, stop))
-            for start, stop in zip(steps[:-1], steps[1:], strict=True)
+            for start, stop in pairwise(steps)
             for i in range(start, stop)
         ]
         np.testing.assert_array_equal(plain.reach(ascending, steps, margin, mirror), expected)

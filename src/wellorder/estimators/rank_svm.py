@@ -14,7 +14,7 @@ from ..solvers import coarse_to_fine, make_problem
 from ..spaces import LinearSpace
 from ..sweeps import Array
 from .base import Ranker
-from .validation import as_grades, check_option, check_positive, refuse_no_pairs, warn_if_not_converged
+from .validation import as_grades, check_option, check_positive, check_whole, refuse_no_pairs, warn_if_not_converged
 
 
 class RankSVM(Ranker):
@@ -160,11 +160,11 @@ class RankSVM(Ranker):
     def _check_parameters(self) -> None:
         check_positive(self.C, "C")
         check_positive(self.tol, "tol")
-        check_positive(self.max_iter, "max_iter")
+        check_whole(self.max_iter, "max_iter")
         check_option(self.loss, "loss", ("squared_hinge", "logistic"))
         check_option(self.balance, "balance", ("pairs", "groups"))
         if self.pairs_per_item is not None:
-            check_positive(self.pairs_per_item, "pairs_per_item")
+            check_whole(self.pairs_per_item, "pairs_per_item")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -59,6 +59,12 @@ def check_positive(value: Any, name: str) -> None:
     """Check a parameter that must be a positive number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < float("inf"):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
+
+
+def check_whole(value: Any, name: str) -> None:
+    """Check a parameter that must be a positive whole number."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a positive whole number, got {value!r}")
 
 
 def check_option(value: Any, name: str, options: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..order import GradedPairs, Windows
-from ..sweeps import Floats
+from ..sweeps import Floats, dot
 from .risk import RiskAt
 
 
@@ -41,7 +41,7 @@ class SquaredHinge:
         gradient -= s_above
         gradient -= s_below
         gradient *= 2.0
-        shortfall = n_below.sum() - s @ n_below + s_below.sum()  # Σ_V W (1 − d)
+        shortfall = n_below.sum() - dot(s, n_below) + s_below.sum()  # Σ_V W (1 − d)
 
         def product(u: Floats) -> Floats:
             v = u[windows.rows]
@@ -55,7 +55,7 @@ class SquaredHinge:
             return windows.to_rows(v)
 
         return RiskAt(
-            value=float(shortfall + 0.5 * (s @ gradient)),
+            value=float(shortfall + 0.5 * dot(s, gradient)),
             gradient=windows.to_rows(gradient),
             hessian_diagonal=lambda: windows.to_rows(2.0 * degree),
             hessian_product=product,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..sweeps import Edges, Floats, Ladder, Side, sort_rows
+from ..sweeps import Edges, Floats, Ladder, Side, dot, sort_rows
 from .pairs import GradedPairs
 
 Ties = Literal["error", "half"]
@@ -46,5 +46,5 @@ def swapped_weight(pairs: GradedPairs, scores: Floats, ties: Ties) -> float:
         side = Side(rank, pairs.bounds, cell, above, margin=margin, mirror=False, compiled=pairs.compiled)
         sums = side.sums(payload)
         seen = sums[0] if cells.scale is None else sums[1] - cells.scale[cell] * sums[0]
-        total += float(factor @ seen)
+        total += dot(factor, seen)
     return total if ties == "error" else 0.5 * total

@@ -13,7 +13,7 @@ from ..order import GradedPairs
 from ..spaces import LinearSpace
 from ..sweeps import Floats
 from .newton_cg import newton_cg
-from .preconditioning import Preconditioner, diagonal, sampled_hessian
+from .preconditioning import IDENTITY, diagonal, sampled_hessian
 from .problem import Problem, SolveResult
 
 _RATIO = 8
@@ -34,9 +34,7 @@ def coarse_to_fine(
     while (smaller := _sampled(samples[-1], rng)) is not None:
         samples.append(smaller)
     *samples, coarsest = samples
-    preconditioner: Preconditioner | None = None
-    if isinstance(problem.space, LinearSpace):
-        preconditioner = diagonal(coarsest, start)
+    preconditioner = diagonal(coarsest, start) if isinstance(problem.space, LinearSpace) else IDENTITY
     result = newton_cg(coarsest, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
     if samples:
         preconditioner = sampled_hessian(coarsest, result.coef)

@@ -13,14 +13,16 @@ import numpy as np
 
 from ..losses import RiskAt
 from ..spaces import Function
-from ..sweeps import Floats
-from .preconditioning import Preconditioner
+from ..sweeps import Floats, dot
+from .preconditioning import IDENTITY, Preconditioner
 from .problem import Problem, SolveResult
 
 logger = logging.getLogger(__name__)
 
-_TRUNCATION = 0.1
+_TRUNCATION = 0.25
 """Conjugate gradients stop when about this share of the model's decrease is left."""
+
+_MOST_PRODUCTS = 500
 
 _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
@@ -35,7 +37,6 @@ class _Point(NamedTuple):
 class _Step(NamedTuple):
     f: Function
     predicted: float  # the decrease of the quadratic model
-    leftover: float  # about what a better step could gain beyond that
     n_products: int
 
 
@@ -43,38 +44,42 @@ def newton_cg(
     problem: Problem,
     *,
     start: Floats | None = None,
-    preconditioner: Preconditioner | None = None,
+    preconditioner: Preconditioner = IDENTITY,
     tol: float = 1e-4,
     max_iter: int = 100,
 ) -> SolveResult:
     """Minimise a smooth problem to a relative accuracy ``tol`` of the objective.
 
-    Stops when what is still to be gained (as far as the last quadratic model, its truncation and its
-    agreement with the true decrease tell) is below ``tol`` times the objective.
+    Stops when what a Newton step can gain is below ``tol`` times the objective: that is told by the
+    gradient where the preconditioner resembles the Hessian, else by conjugate gradients, whose last
+    step is then taken too.
     """
     space = problem.space
     coef = np.zeros(space.n_coef) if start is None else start
     point = _evaluate(problem, Function(space, coef, np.zeros(space.n_rows) if start is None else None))
     n_products, n_iter, gap = 0, 0, np.inf
-    converged = not np.isfinite(point.objective)
-    while n_iter < max_iter and not converged:
+    while np.isfinite(point.objective) and n_iter < max_iter:
         gradient = point.f.coef + problem.strength * space.adjoint(point.risk.gradient)
-        step = _minimise_model(problem, gradient, point.risk, preconditioner)
-        n_products += step.n_products
-        if step.predicted <= 0 and preconditioner is not None:  # no inverse of anything, in floating point
-            preconditioner = None
+        smoothed = Function(space, preconditioner.apply(gradient))
+        fit = space.inner(gradient, smoothed)
+        if fit <= 0 and preconditioner is not IDENTITY and gradient.any():  # no inverse, in floating point
+            preconditioner = IDENTITY
             continue
-        new_point = _line_search(problem, point, step, space.inner(gradient, step.f))
+        if fit <= 0 or (preconditioner.resembles and 0.5 * fit <= tol * abs(point.objective)):
+            gap = 0.5 * fit
+            break
+        step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner)
+        n_products += step.n_products
+        gap = step.predicted
+        new_point = _line_search(problem, point, step.f, space.inner(gradient, step.f))
         if new_point is None:  # rounding hides any further decrease
-            gap, converged = step.predicted, step.predicted <= max(tol, 1e-9) * abs(point.objective)
             break
         n_iter += 1
-        gap = step.leftover + abs(step.predicted - (point.objective - new_point.objective))
         point = new_point
-        converged = gap <= tol * abs(point.objective)
-        logger.debug(
-            "step %d: objective %.10g, gap about %.2g, %d products", n_iter, point.objective, gap, step.n_products
-        )
+        logger.debug("step %d: objective %.10g, gained about %.2g", n_iter, point.objective, gap)
+        if gap <= tol * abs(point.objective):
+            break
+    converged = gap <= max(tol, 1e-12) * abs(point.objective)
     return SolveResult(point.f.coef, point.objective, gap, n_iter, n_products, converged)
 
 
@@ -83,40 +88,49 @@ def _evaluate(problem: Problem, f: Function) -> _Point:
     return _Point(f, risk, problem.objective(f, risk))
 
 
-def _minimise_model(problem: Problem, gradient: Floats, risk: RiskAt, preconditioner: Preconditioner | None) -> _Step:
-    """Minimise ⟨g, p⟩ + ½ ⟨p, Hp⟩ over p by preconditioned conjugate gradients, roughly."""
+def _minimise_model(
+    problem: Problem,
+    gradient: Floats,
+    smoothed: Function,
+    fit: float,
+    risk: RiskAt,
+    preconditioner: Preconditioner,
+) -> _Step:
+    """Minimise ⟨g, p⟩ + ½ ⟨p, Hp⟩ over p by preconditioned conjugate gradients, roughly.
+
+    ``smoothed`` is M⁻¹ g and ``fit`` is ⟨g, M⁻¹ g⟩.
+    """
     space, strength = problem.space, problem.strength
+    residual = -gradient
+    direction = Function(space, -smoothed.coef, -smoothed.scores)
     step = Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows))
-    residual, direction, fit = -gradient, step, 1.0
-    predicted, leftover = 0.0, 0.0
-    for n_products in range(500):
-        smoothed = Function(space, residual if preconditioner is None else preconditioner(residual))
-        new_fit = space.inner(residual, smoothed)
-        if n_products:
-            # ½ ⟨r, M⁻¹ r⟩ is what is left to gain, as far as M resembles H
-            leftover = min(leftover, 0.5 * new_fit)
-        if leftover <= _TRUNCATION * predicted and (n_products or new_fit <= 0):
-            break
-        direction = smoothed.plus(new_fit / fit if n_products else 0.0, direction)
-        fit = new_fit
+    predicted = 0.0
+    for n_products in range(1, _MOST_PRODUCTS + 1):
         # invariant: directions are conjugate, and step minimises the model over their span
         bent = strength * risk.hessian_product(direction.scores)
-        length = fit / (direction.square + float(bent @ direction.scores))
+        length = fit / (direction.square + dot(bent, direction.scores))
         step = step.plus(length, direction)
         residual = residual - length * (direction.coef + space.adjoint(bent))
         gain = 0.5 * length * fit
         predicted += gain
-        leftover = (n_products + 1) * gain  # gains shrink, on average, at least this fast
-    return _Step(step, predicted, leftover, n_products)
+        if n_products > 1 and n_products * gain <= _TRUNCATION * predicted:
+            break  # gains shrink, on average, at least this fast
+        smoothed = Function(space, preconditioner.apply(residual))
+        new_fit = space.inner(residual, smoothed)
+        if new_fit <= 0 or (preconditioner.resembles and 0.5 * new_fit <= _TRUNCATION * predicted):
+            break
+        direction = smoothed.plus(new_fit / fit, direction)
+        fit = new_fit
+    return _Step(step, predicted, n_products)
 
 
-def _line_search(problem: Problem, point: _Point, step: _Step, slope: float) -> _Point | None:
+def _line_search(problem: Problem, point: _Point, step: Function, slope: float) -> _Point | None:
     """Find a length that decreases the objective enough; None where rounding hides any decrease."""
     length = 1.0
     for _ in range(60):
         if -length * slope <= 1e-15 * abs(point.objective):
             return None
-        trial = _evaluate(problem, point.f.plus(length, step.f))
+        trial = _evaluate(problem, point.f.plus(length, step))
         if trial.objective <= point.objective + _SUFFICIENT * length * slope:
             return trial
         bend = trial.objective - point.objective - length * slope  # ½ φ''·length², were φ a parabola

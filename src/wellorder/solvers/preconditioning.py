@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,8 +11,19 @@ from ..spaces import LinearSpace
 from ..sweeps import Floats
 from .problem import Problem
 
-Preconditioner = Callable[[Floats], Floats]
-"""An approximate inverse of the Hessian, applied to coefficients."""
+
+@dataclass(frozen=True)
+class Preconditioner:
+    """An approximate inverse M⁻¹ of the Hessian H."""
+
+    apply: Callable[[Floats], Floats]
+    """Multiply coefficients by M⁻¹."""
+
+    resembles: bool
+    """Whether M is so close to H that ½ ⟨g, M⁻¹ g⟩ tells what a Newton step would gain."""
+
+
+IDENTITY = Preconditioner(lambda residual: residual, resembles=False)
 
 
 def sampled_hessian(sample: Problem, coef: Floats) -> Preconditioner:
@@ -24,7 +36,7 @@ def sampled_hessian(sample: Problem, coef: Floats) -> Preconditioner:
     size = np.sqrt(hessian.diagonal())  # columns of very different size must not cost digits
     inverse = np.linalg.inv(hessian / np.outer(size, size)) / np.outer(size, size)
     inverse = 0.5 * (inverse + inverse.T)
-    return lambda residual: inverse @ residual
+    return Preconditioner(lambda residual: inverse @ residual, resembles=True)
 
 
 def diagonal(problem: Problem, coef: Floats | None) -> Preconditioner:
@@ -38,8 +50,15 @@ def diagonal(problem: Problem, coef: Floats | None) -> Preconditioner:
     scores = np.zeros(space.n_rows) if coef is None else space.scores(coef)
     weight = problem.risk(scores).hessian_diagonal()
     total = weight.sum()
-    spread = space.weighted_squares(weight)
-    if total > 0:
-        spread = np.maximum(spread - space.adjoint(weight) ** 2 / total, 1e-8 * spread)
-    scale = 1.0 + problem.strength * spread
-    return lambda residual: residual / scale
+    share = weight / total if total > 0 else weight
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = space.weighted_squares(share)
+        spread = np.maximum(squares - space.adjoint(share) ** 2, 1e-8 * squares)
+        scale = 1.0 + problem.strength * total * spread
+    if not np.isfinite(scale).all():
+        column = int(np.flatnonzero(~np.isfinite(scale))[0])
+        raise ValueError(
+            f"column {column} of X holds values so large that their squares overflow; scale the columns of X "
+            "(StandardScaler)"
+        )
+    return Preconditioner(lambda residual: residual / scale, resembles=False)

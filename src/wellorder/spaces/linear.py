@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Ints, parallel_map
+from ..sweeps import Array, Floats, Ints, dot, parallel_map
 from .function import Function
 
 _BLOCKS = 4
@@ -41,7 +41,7 @@ class LinearSpace:
 
     def inner(self, a: Floats, b: Function) -> float:
         """Return the inner product of the function with coefficients ``a`` and ``b``."""
-        return float(a @ b.coef)
+        return dot(a, b.coef)
 
     def take(self, rows: Ints) -> LinearSpace:
         """Return the space over some of the rows."""

@@ -4,7 +4,7 @@ Each sweep has two forms that give the same numbers: NumPy for small data (no co
 and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 """
 
-from .arrays import Array, Floats, Ints
+from .arrays import Array, Floats, Ints, dot
 from .dispatch import parallel_map, use_compiled
 from .sides import Edges, Ladder, Side, argsort, sort_rows
 
@@ -16,6 +16,7 @@ __all__ = [
     "Ladder",
     "Side",
     "argsort",
+    "dot",
     "parallel_map",
     "sort_rows",
     "use_compiled",

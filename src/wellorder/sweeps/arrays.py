@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[Any]
@@ -14,3 +15,8 @@ Ints: TypeAlias = NDArray[Any]
 
 Array: TypeAlias = NDArray[Any]
 """any dtype"""
+
+
+def dot(a: Floats, b: Floats) -> float:
+    """Return aᵀb without BLAS, which would wake threads for it and leave them spinning beside ours."""
+    return float(np.einsum("i,i->", a, b))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 COMPILED_FROM = 10_000
@@ -25,12 +26,13 @@ def use_compiled(size: int) -> bool:
 def parallel_map(function: Callable[[S], T], items: Sequence[S], size: int) -> list[T]:
     """Apply a function to items of ``size`` rows each, side by side where that pays; results in order.
 
-    The pool lives for one call only: a pool kept in a module would be dead in a forked child.
+    The function must not call this one. What it computes must not depend on the number of threads.
     """
-    if size < THREADS_FROM or len(items) < 2 or available_cpus() < 2:
+    first, *others = items
+    if size < THREADS_FROM or not others or available_cpus() < 2:
         return [function(item) for item in items]
-    with ThreadPoolExecutor(min(len(items), available_cpus())) as pool:
-        return list(pool.map(function, items))
+    waiting = [_pool().submit(function, item) for item in others]
+    return [function(first), *(future.result() for future in waiting)]
 
 
 def available_cpus() -> int:
@@ -38,3 +40,13 @@ def available_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Keep threads ready beside the calling one; starting them anew costs as much as a sweep."""
+    return ThreadPoolExecutor(max(available_cpus() - 1, 1), thread_name_prefix="wellorder")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -1,0 +1,25 @@
+"""One suite over all estimators: scikit-learn's own checks."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import wellorder as wo
+
+ESTIMATORS = [wo.RankSVM(), wo.RankSVM(loss="logistic"), wo.RankSVM(pairs_per_item=5, random_state=0)]
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "drawn pairs depend on the number of rows",
+    "check_sample_weight_equivalence_on_sparse_data": "drawn pairs depend on the number of rows",
+}
+
+
+def expected_failures(estimator):
+    return EXPECTED_FAILURES if estimator.pairs_per_item is not None else {}
+
+
+@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_scikit_learns_estimator_checks(estimator, check):
+    check(estimator)
