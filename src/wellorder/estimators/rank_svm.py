@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..losses import LOSSES
-from ..order import GradedPairs, ListedPairs, draw_pairs
+from ..order import GradedPairs, Grades, ListedPairs, draw_pairs
 from ..solvers import coarse_to_fine, make_problem
 from ..spaces import LinearSpace
 from ..sweeps import Array
@@ -128,7 +128,7 @@ class RankSVM(Ranker):
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
         grades = as_grades(y, groups, sample_weight, self.order, self.levels, X.shape[0])
         refuse_no_pairs(grades)
-        pairs = self._choose_pairs(grades.balanced(self.balance))
+        pairs = self._choose_pairs(grades)
         if start is not None and start.shape != (X.shape[1],):
             start = None
         problem = make_problem(LinearSpace(X), pairs, LOSSES[self.loss], self.C)
@@ -151,7 +151,9 @@ class RankSVM(Ranker):
         X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         return np.asarray(X @ self.coef_)
 
-    def _choose_pairs(self, pairs: GradedPairs) -> GradedPairs | ListedPairs:
+    def _choose_pairs(self, grades: Grades) -> GradedPairs | ListedPairs:
+        pairs = grades.balanced(self.balance)
+        pairs.refuse_lost_weights()
         if self.pairs_per_item is None:
             return pairs
         seed = check_random_state(self.random_state).randint(2**31 - 1)

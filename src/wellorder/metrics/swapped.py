@@ -58,4 +58,5 @@ def swapped_pairs(
     if pairs.n_pairs == 0:
         warnings.warn(f"swapped_pairs is not defined: there is no pair ({grades.describe()})", stacklevel=2)
         return float(np.nan)
+    pairs.refuse_lost_weights()
     return swapped_weight(pairs, values, ties) / pairs.total

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..sweeps import Array, Ints, argsort, use_compiled
 
-_PLAIN = (int, float, bool, np.number, np.bool_)
+_FEW = 65_536
+"""Whole numbers within this range are numbered by counting instead of sorting."""
 
 
 def read_column(values: Any, name: str) -> Array:
-    """Read one column as an array; ``name`` is how errors call it. Tuples in a list stay whole."""
+    """Read one column as an array; ``name`` is how errors call it. Tuples in a list stay whole.
+
+    A column with missing entries that are not floats comes back as objects, with None for those.
+    """
     array = _to_array(values)
     if array.ndim == 2 and array.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
@@ -31,21 +35,22 @@ def read_column(values: Any, name: str) -> Array:
     return array
 
 
-def read_series(values: Any) -> Any:
-    """View a pandas or polars series (or a frame of one column) through narwhals; None if it is neither."""
-    if isinstance(values, np.ndarray | list | tuple) or not hasattr(values, "__len__"):
-        return None
-    import narwhals as nw
+def own_order(values: Any) -> tuple[tuple[Hashable, ...], bool] | None:
+    """Return the categories of a pandas Categorical or polars Enum, and whether they have an order."""
+    dtype = getattr(values, "dtype", None)
+    match type(dtype).__name__:
+        case "CategoricalDtype":
+            return tuple(dtype.categories.tolist()), bool(dtype.ordered)  # type: ignore[union-attr]
+        case "Enum":
+            return tuple(dtype.categories.to_list()), True  # type: ignore[union-attr]
+        case "Categorical":
+            return tuple(sorted(values.drop_nulls().unique().to_list())), False
+    return None
 
-    native = nw.from_native(values, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
-        return native[native.columns[0]]
-    return native if isinstance(native, nw.Series) else None
 
-
-def as_objects(entries: Any) -> Array:
-    """Put entries into an array of objects, one each, whatever they are."""
-    listed = list(entries)
+def as_objects(entries: Iterable[Any]) -> Array:
+    """Put entries into an array of objects, one each, whatever they are; missing ones become None."""
+    listed = [None if is_missing(entry) else entry for entry in entries]
     out = np.empty(len(listed), dtype=object)
     out[:] = listed
     return out
@@ -55,22 +60,20 @@ def is_missing(value: Any) -> bool:
     """Say whether a value stands for 'not given': None, NaN, NaT or pandas' NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, numbers.Real) and value != value
+    return isinstance(value, numbers.Number | np.datetime64 | np.timedelta64) and bool(value != value)
 
 
 def rank_values(values: Array) -> tuple[Ints, Array]:
-    """Give numbers to the distinct values, in ascending order; one pass where they are few whole numbers.
+    """Give numbers to the distinct values, in ascending order; by counting where they are few whole numbers.
 
     Returns the number of each row's value, and the distinct values. No NaN.
     """
-    if len(values) and values.dtype.kind in "iuf":
-        low, high = values.min(), values.max()
-        if float(high) - float(low) < 65_536:
-            offset = (values - low).astype(np.int64) if values.dtype.kind != "i" else values.astype(np.int64) - int(low)
-            if values.dtype.kind != "f" or (offset == values - low).all():
-                present = np.bincount(offset) > 0
-                numbered = (np.cumsum(present) - 1).astype(np.int32)
-                return numbered[offset], (low + np.flatnonzero(present)).astype(values.dtype)
+    offset = _small_offsets(values)
+    if offset is not None:
+        present = np.bincount(offset) > 0
+        number = (np.cumsum(present) - 1).astype(np.int32)
+        low = values.min().astype(np.float64) if values.dtype.kind == "f" else values.min()
+        return number[offset], (np.flatnonzero(present).astype(low.dtype) + low).astype(values.dtype)
     compiled = values.dtype == np.float64 and use_compiled(len(values))
     order = argsort(values, compiled=compiled)
     ascending = values[order]
@@ -83,24 +86,62 @@ def rank_values(values: Array) -> tuple[Ints, Array]:
 def number_objects(values: Array) -> tuple[Ints, list[Hashable]]:
     """Give numbers to the distinct objects, in the order of their first appearance."""
     seen: dict[Hashable, int] = {}
-    codes = np.fromiter((seen.setdefault(value, len(seen)) for value in values), np.int32, len(values))
+    codes = np.empty(len(values), np.int32)
+    for row, value in enumerate(values):
+        try:
+            codes[row] = seen.setdefault(value, len(seen))
+        except TypeError:
+            raise TypeError(f"row {row} has {value!r}, which is not hashable") from None
     return codes, list(seen)
 
 
+def _small_offsets(values: Array) -> Array | None:
+    """Return the distance of each value from the smallest, if all are whole and close together."""
+    if len(values) == 0 or values.dtype.kind not in "iuf":
+        return None
+    low, high = values.min(), values.max()
+    if values.dtype.kind == "f":
+        wide = values.astype(np.float64, copy=False)
+        if max(abs(float(low)), abs(float(high))) >= 2**53 or float(high) - float(low) >= _FEW:
+            return None
+        offset = wide - float(low)
+        return offset.astype(np.int64) if (wide == np.rint(wide)).all() else None
+    if int(high) - int(low) >= _FEW:
+        return None
+    return np.asarray(
+        (values - low).astype(np.int64) if values.dtype.kind == "u" else values.astype(np.int64) - int(low)
+    )
+
+
 def _to_array(values: Any) -> Array:
+    if isinstance(values, np.ma.MaskedArray):
+        return as_objects(values.tolist())
     if isinstance(values, np.ndarray):
-        return values
-    series = read_series(values)
+        return as_objects(values.tolist()) if values.dtype.kind == "T" else values
+    series = _as_series(values)
     if series is not None:
-        if series.null_count() and not series.dtype.is_numeric():
+        if series.null_count() and not series.dtype.is_float():
             return as_objects(series.to_list())
         array = series.to_numpy()
         return array if array.dtype.kind in "biufUSmMO" else as_objects(series.to_list())
-    if hasattr(values, "__array__"):
-        return np.asarray(values)
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
+    if hasattr(values, "__array__") or isinstance(values, str) or not hasattr(values, "__iter__"):
         return np.asarray(values)
     entries = list(values)
-    if all(isinstance(e, str) for e in entries) or all(isinstance(e, _PLAIN) for e in entries):
+    kinds = {type(entry) for entry in entries}
+    if kinds <= {float, np.float64} or kinds == {bool}:
+        return np.asarray(entries)
+    if kinds <= {int, np.int64} and all(-(2**63) <= entry < 2**63 for entry in entries):
         return np.asarray(entries)
     return as_objects(entries)
+
+
+def _as_series(values: Any) -> Any:
+    """View a pandas or polars series (or a frame of one column) through narwhals; None if it is neither."""
+    if isinstance(values, list | tuple) or not hasattr(values, "__len__"):
+        return None
+    import narwhals as nw
+
+    native = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame) and native.shape[1] == 1:
+        return native[native.columns[0]]
+    return native if isinstance(native, nw.Series) else None

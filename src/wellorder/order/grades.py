@@ -31,7 +31,7 @@ class Supervision:
 
     def __str__(self) -> str:
         text = (
-            f"{self.n_rows:,} rows in {self.n_groups:,} group{'s' * (self.n_groups != 1)}, "
+            f"{self.n_rows:,} row{'s' * (self.n_rows != 1)} in {self.n_groups:,} group{'s' * (self.n_groups != 1)}, "
             f"{self.n_levels:,} level{'s' * (self.n_levels != 1)}, {self.n_pairs:,} pair{'s' * (self.n_pairs != 1)}"
         )
         notes = {
@@ -133,13 +133,16 @@ def check_weights(weights: Any, n_rows: int) -> Floats | None:
     """Check row weights: one a row, finite, not negative. None and a single number mean equal weights."""
     if weights is None:
         return None
-    values = np.asarray(weights, dtype=float)
+    try:
+        values = np.array(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("weights must be numbers, one a row") from None
     if values.ndim == 0:
         values = np.full(n_rows, float(values))
     if values.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {values.ndim}D array of shape {values.shape}")
     if len(values) != n_rows:
-        raise ValueError(f"sample_weight.shape == {values.shape}, expected {(n_rows,)}: give one weight a row")
+        raise ValueError(f"there are {n_rows} rows and weights of shape {values.shape}; give one weight a row")
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         raise ValueError(f"row {bad[0]} has the weight {values[bad[0]]}; weights must be finite and not negative")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -91,19 +92,25 @@ class OrderGraph:
     def linear(cls, levels: Iterable[Hashable]) -> OrderGraph:
         """Let a swap cost the difference of the grades (of the levels' places if they are no numbers)."""
         labels = _distinct(levels)
-        return cls.from_scale(np.ones(len(labels)), _numeric(labels), labels)
+        return cls.from_scale(np.ones(len(labels)), _numeric(labels, relative=True), labels)
 
     @classmethod
     def dcg(cls, levels: Iterable[Hashable]) -> OrderGraph:
         """Let a swap cost the difference of the gains 2^grade (places if the levels are no numbers)."""
         labels = _distinct(levels)
-        grade = _numeric(labels)
+        grade = _numeric(labels, relative=False)
         if len(grade) and grade.max() >= 1024:
             raise ValueError(
                 f"order='dcg' needs the gain 2^grade, which overflows at grade {grade.max():g}; "
                 "use order='linear', or map the grades to 0, 1, 2, ..."
             )
-        return cls.from_scale(np.ones(len(labels)), np.exp2(grade), labels)
+        gain = np.exp2(grade)
+        if (np.diff(gain) == 0).any():
+            raise ValueError(
+                f"order='dcg' needs the gain 2^grade, which is the same for two grades as far apart from zero as "
+                f"{grade.min():g}; use order='linear', or map the grades to 0, 1, 2, ..."
+            )
+        return cls.from_scale(np.ones(len(labels)), gain, labels)
 
     @classmethod
     def from_scale(cls, weights: Any, scale: Any, levels: Iterable[Hashable] | None = None) -> OrderGraph:
@@ -138,12 +145,12 @@ class OrderGraph:
 
     @classmethod
     def from_edges(cls, levels: Iterable[Hashable], edges: Iterable[Sequence[Any]]) -> OrderGraph:
-        """Build a graph from edges (lower, higher) or (lower, higher, weight)."""
+        """Build a graph from edges (lower, higher) or (lower, higher, weight); repeated edges add up."""
         labels = _distinct(levels)
         index = {level: place for place, level in enumerate(labels)}
         low, high, weight = [], [], []
         for number, edge in enumerate(edges):
-            if len(edge) not in (2, 3):
+            if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
                 raise ValueError(f"edge {number} is {edge!r}; expected (lower, higher) or (lower, higher, weight)")
             for end in edge[:2]:
                 if end not in index:
@@ -151,6 +158,11 @@ class OrderGraph:
             low.append(index[edge[0]])
             high.append(index[edge[1]])
             weight.append(float(edge[2]) if len(edge) == 3 else 1.0)
+            if not 0 <= weight[-1] < np.inf:
+                raise ValueError(
+                    f"edge {number}: the weight of {edge[0]!r} below {edge[1]!r} is {weight[-1]:g}; "
+                    "weights must be finite and not negative"
+                )
         table = sp.coo_array((weight, (low, high)), shape=(len(labels),) * 2, dtype=float)
         return cls(labels, table.tocsr())
 
@@ -193,13 +205,15 @@ class OrderGraph:
         if isinstance(self.structure, Scale):
             weight, scale = self.structure.weight, self.structure.scale
             return bool(weight[0] * weight[-1] * (scale[-1] - scale[0]) > 0)
-        table = self.weights
-        if not np.triu(table, 1)[0, -1] > 0 or np.tril(table).any():
+        if not self.structure.matrix[0, size - 1] > 0:
+            return False
+        table = self.weights / self.structure.matrix.max()
+        if np.tril(table).any():
             return False
         first, last = table[0, 1:-1], table[1:-1, -1]
         # entry [j, i] of W[1,i] W[j,K] − W[1,j] W[i,K]
         wanted = np.triu(np.outer(last, first) - np.outer(first, last), 1) / table[0, -1]
-        return bool(np.allclose(table[1:-1, 1:-1], wanted, rtol=1e-9, atol=1e-12 * table.max()))
+        return bool(np.allclose(table[1:-1, 1:-1], wanted, rtol=1e-9, atol=1e-12))
 
     def closure(self) -> OrderGraph:
         """Return the transitive closure with unit weights: whatever follows from the edges."""
@@ -263,8 +277,8 @@ def _as_tuple(levels: Labels) -> tuple[Hashable, ...]:
 
 def _distinct(levels: Iterable[Hashable] | Array) -> Labels:
     """Keep an array of sorted numbers (perhaps as many as rows) as it is; check anything else."""
-    if isinstance(levels, np.ndarray) and levels.dtype.kind in "iuf" and (np.diff(levels) > 0).all():
-        return levels
+    if isinstance(levels, np.ndarray) and levels.dtype.kind in "iuf" and (levels[1:] > levels[:-1]).all():
+        return levels.copy()
     labels = _as_tuple(levels) if isinstance(levels, np.ndarray) else tuple(levels)
     if len(set(labels)) < len(labels):
         twice = next(label for place, label in enumerate(labels) if label in labels[:place])
@@ -272,26 +286,28 @@ def _distinct(levels: Iterable[Hashable] | Array) -> Labels:
     return labels
 
 
-def _numeric(levels: Labels) -> Floats:
-    """Return the levels as numbers; their places where they are none."""
-    values = np.asarray(levels)
-    if values.dtype.kind in "buif":
-        return values.astype(float)
-    return np.arange(len(levels), dtype=float)
+def _numeric(levels: Labels, *, relative: bool) -> Floats:
+    """Return the levels as numbers (less the first, if ``relative``); their places where they are none."""
+    labels = list(_as_tuple(levels))
+    if not all(isinstance(label, Real) for label in labels):
+        return np.arange(len(labels), dtype=float)
+    first = labels[0] if relative and labels else 0
+    return np.array([float(label - first) for label in labels])  # type: ignore[operator]
 
 
 def _checked_table(levels: Labels, weights: Any) -> sp.csr_array:
     """Check a table of weights: square, finite, non-negative, without a cycle."""
-    matrix = sp.csr_array(weights if sp.issparse(weights) else np.asarray(weights, dtype=float), dtype=float)
+    table = weights if sp.issparse(weights) else np.asarray(weights, dtype=float)
+    if table.shape != (len(levels), len(levels)):
+        raise ValueError(f"weights have shape {table.shape}, but there are {len(levels)} levels")
+    matrix = sp.csr_array(table, dtype=float, copy=True)
     matrix.sum_duplicates()  # and sort the indices
-    if matrix.shape != (len(levels), len(levels)):
-        raise ValueError(f"weights have shape {matrix.shape}, but there are {len(levels)} levels")
     entries = matrix.tocoo()
     bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
     if bad.size:
         low, high = int(entries.row[bad[0]]), int(entries.col[bad[0]])
         raise ValueError(
-            f"the weight of {levels[low]!r} below {levels[high]!r} is {entries.data[bad[0]]:g}; "
+            f"the weight of {_as_tuple(levels)[low]!r} below {_as_tuple(levels)[high]!r} is {entries.data[bad[0]]:g}; "
             "weights must be finite and not negative"
         )
     matrix.eliminate_zeros()
@@ -310,5 +326,5 @@ def _topological(matrix: sp.csr_array, levels: Labels) -> list[int]:
         return list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         cycle: list[int] = error.args[1]
-        names = " < ".join(repr(levels[level]) for level in cycle)
+        names = " < ".join(repr(_as_tuple(levels)[level]) for level in cycle)
         raise ValueError(f"the order runs in a circle: {names}; remove one of these edges") from None

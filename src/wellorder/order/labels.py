@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
+from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..sweeps import Array, Ints
-from .columns import as_objects, is_missing, number_objects, rank_values, read_column, read_series
+from .columns import as_objects, is_missing, number_objects, own_order, rank_values, read_column
 from .graph import Labels, shown
 
 UNJUDGED = -1
@@ -21,16 +21,24 @@ def encode_grades(y: Any, levels: Iterable[Hashable] | None = None) -> tuple[Int
 
     Returns the level number of each row, and the levels' labels.
     """
-    values, own_levels = _read_grades(y)
-    declared = own_levels if levels is None else tuple(levels)
-    if declared is not None:
-        return _by_declared_levels(values, declared), declared
-    if values.dtype.kind == "O":
-        values = _as_numbers(values)
-    if values.dtype.kind in "US":
-        _refuse_unordered(values)
+    if levels is not None:
+        declared = tuple(levels.tolist() if isinstance(levels, np.ndarray) else levels)
+        return _by_declared_levels(read_column(y, "y"), declared), declared
+    categories = own_order(y)
+    if categories is not None:
+        names, ordered = categories
+        if not ordered:
+            raise ValueError(
+                f"y is a categorical column without an order ({shown(names)}); make it ordered (pandas: "
+                ".cat.as_ordered(), polars: Enum), or pass levels= from worst to best"
+            )
+        return _by_declared_levels(as_objects(y), names), names
+    values = read_column(y, "y")
+    if values.dtype.kind in "USO":
+        return _rank_objects(values)
     if values.dtype.kind == "b":
-        values = values.astype(np.int8)
+        codes, distinct = rank_values(values.astype(np.int8))
+        return codes, tuple(distinct.astype(bool).tolist())
     if values.dtype.kind not in "iufmM":
         raise ValueError(f"grades of type {values.dtype} have no order; give numbers, or text with levels=")
     if values.dtype.kind == "f" and np.isinf(values).any():
@@ -40,11 +48,8 @@ def encode_grades(y: Any, levels: Iterable[Hashable] | None = None) -> tuple[Int
             "use NaN for a row without a grade"
         )
     missing = values != values  # NaN and NaT
-    if not missing.any():
-        return rank_values(values)
-    level = np.full(len(values), UNJUDGED, np.int32)
-    level[~missing], distinct = rank_values(values[~missing])
-    return level, distinct
+    codes, distinct = rank_values(values[~missing] if missing.any() else values)
+    return _spread(codes, missing), distinct
 
 
 def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
@@ -57,11 +62,14 @@ def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
     ids = read_column(groups, "groups")
     if len(ids) != n_rows:
         raise ValueError(f"groups has {len(ids)} entries for {n_rows} rows; give one id a row")
-    missing = [row for row, value in enumerate(ids) if is_missing(value)] if ids.dtype.kind == "O" else []
-    if ids.dtype.kind in "fmM":
-        missing = np.flatnonzero(ids != ids).tolist()
-    if missing:
-        raise ValueError(f"row {missing[0]} has no group id (missing value in groups); give it one, or drop the row")
+    if ids.dtype.kind == "O":
+        ids = as_objects(ids)
+        missing = np.array([value is None for value in ids], dtype=bool)
+    else:
+        missing = ids != ids
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise ValueError(f"row {row} has no group id (missing value in groups); give it one, or drop the row")
     if ids.dtype.kind != "O":
         codes, distinct = rank_values(ids)
         return codes, len(distinct)
@@ -72,31 +80,27 @@ def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
     return codes, len(seen)
 
 
-def _read_grades(y: Any) -> tuple[Array, tuple[Hashable, ...] | None]:
-    """Read grades, and the order of their categories where the column has one of its own."""
-    series = read_series(y)
-    if series is None:
-        return read_column(y, "y"), None
-    import narwhals as nw
-
-    if series.dtype == nw.Enum:  # pandas' ordered Categorical and polars' Enum
-        return as_objects(series.to_list()), tuple(series.cat.get_categories().to_list())
-    if series.dtype == nw.Categorical:
-        distinct = sorted(series.drop_nulls().cast(nw.String).unique().to_list())
-        raise ValueError(
-            f"y is a categorical column without an order ({shown(tuple(distinct))}); make it ordered "
-            "(pandas: .cat.as_ordered(), polars: Enum), or pass levels= from worst to best"
-        )
-    return read_column(y, "y"), None
+def _spread(codes: Ints, missing: Array) -> Ints:
+    if not missing.any():
+        return codes
+    level = np.full(len(missing), UNJUDGED, np.int32)
+    level[~missing] = codes
+    return level
 
 
 def _by_declared_levels(values: Array, levels: tuple[Hashable, ...]) -> Ints:
-    place_of = {level: place for place, level in enumerate(levels)}
-    if len(place_of) < len(levels):
-        twice = next(level for place, level in enumerate(levels) if level in levels[:place])
-        raise ValueError(f"levels= lists {twice!r} twice")
-    codes, distinct = number_objects(as_objects(None if is_missing(value) else value for value in values.tolist()))
-    level = np.empty(len(distinct), np.int32)
+    place_of: dict[Hashable, int] = {}
+    for place, level in enumerate(levels):
+        if is_missing(level):
+            raise ValueError(f"levels= lists {level!r}, which stands for a missing grade")
+        if level in place_of:
+            raise ValueError(f"levels= lists {level!r} twice")
+        place_of[level] = place
+    try:
+        codes, distinct = number_objects(as_objects(values.tolist()))
+    except TypeError as error:
+        raise ValueError(f"grades must be numbers or text: {error}") from None
+    number = np.empty(len(distinct), np.int32)
     for code, value in enumerate(distinct):
         if value is not None and value not in place_of:
             row = int(np.flatnonzero(codes == code)[0])
@@ -104,31 +108,47 @@ def _by_declared_levels(values: Array, levels: tuple[Hashable, ...]) -> Ints:
                 f"row {row} has the grade {value!r}, which is not among the levels {shown(levels)}; correct it, or "
                 "add it to levels="
             )
-        level[code] = UNJUDGED if value is None else place_of[value]
-    return level[codes] if len(level) else np.empty(0, np.int32)
+        number[code] = UNJUDGED if value is None else place_of[value]
+    return number[codes] if len(distinct) else np.empty(0, np.int32)
 
 
-def _as_numbers(values: Array) -> Array:
-    """Read objects as numbers, missing ones as NaN; text has no order of its own."""
-    out = np.empty(len(values))
-    for row, value in enumerate(values):
-        if is_missing(value):
-            out[row] = np.nan
-        elif isinstance(value, numbers.Real | np.bool_):
-            out[row] = float(value)
-        elif isinstance(value, str):
-            _refuse_unordered(values)
-        else:
+def _rank_objects(values: Array) -> tuple[Ints, Labels]:
+    """Order objects that are all numbers; text has no order of its own."""
+    entries = as_objects(values)
+    missing = np.array([value is None for value in entries], dtype=bool)
+    judged = entries[~missing]
+    for row, value in enumerate(entries):
+        if isinstance(value, str | bytes):
+            _refuse_unordered(row, judged)
+        if value is not None and not isinstance(value, Real | np.bool_):
             raise ValueError(
                 f"Unknown label type: row {row} has {value!r} as its grade; the argument must be a string or a number"
             )
-    return out
+        if value is not None and not _fits_a_float(value):
+            raise ValueError(
+                f"Input y contains infinity or a value too large for a float: {str(value)[:40]} in row {row}"
+            )
+    if all(isinstance(value, bool | np.bool_) for value in judged):
+        codes, distinct = rank_values(judged.astype(np.int8))
+        return _spread(codes, missing), tuple(distinct.astype(bool).tolist())
+    if all(isinstance(value, Integral) and -(2**63) <= int(value) < 2**63 for value in judged):
+        codes, distinct = rank_values(judged.astype(np.int64))
+        return _spread(codes, missing), distinct
+    ordered = tuple(sorted(set(judged.tolist())))  # exact, however large the numbers
+    place_of = {value: place for place, value in enumerate(ordered)}
+    return _spread(np.array([place_of[value] for value in judged], np.int32), missing), ordered
 
 
-def _refuse_unordered(values: Array) -> NoReturn:
-    texts: Sequence[str] = [str(value) for value in values if isinstance(value, str | bytes)]
-    row = next(row for row, value in enumerate(values) if isinstance(value, str | bytes))
+def _fits_a_float(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
+
+
+def _refuse_unordered(row: int, values: Array) -> NoReturn:
+    texts = [value for value in values if isinstance(value, str | bytes)]
     raise ValueError(
         f"the grades are text ({texts[0]!r} in row {row}), which has no order of its own; pass levels= with the levels "
-        f"from worst to best. Found: {shown(tuple(sorted(set(texts))))}"
+        f"from worst to best. Found: {shown(tuple(sorted(set(map(str, texts)))))}"
     )

@@ -58,6 +58,15 @@ class GradedPairs:
         """How many rows there are, in pairs or not."""
         return len(self.level)
 
+    def refuse_lost_weights(self) -> None:
+        """Raise an error if weights are so extreme that their products overflow or vanish."""
+        lost = self.total if self.group_factor is None else self.group_factor.max(initial=0.0)
+        if self.n_pairs and not 0 < lost < np.inf:
+            raise ValueError(
+                "the weights of the pairs (row weights times the order's weights) are too large or too small to add "
+                "up; divide them by a common factor"
+            )
+
     @cached_property
     def active(self) -> Ints:
         """The rows that are in at least one pair."""
@@ -179,10 +188,12 @@ def make_pairs(
         number = np.where(level >= 0, rank[level], -1).astype(np.int32)
         n_levels = len(structure.scale)
     cells = make_cells(number, group, weight, structure, n_levels)
-    totals, n_pairs = cells.group_totals()
     in_pairs = cells.of_row >= 0
-    mass = np.count_nonzero(in_pairs) if row_weight is None else row_weight[in_pairs].sum()
-    balanced = balance == "groups"
+    with np.errstate(over="ignore", divide="ignore"):  # refuse_lost_weights speaks up when it matters
+        totals, n_pairs = cells.group_totals()
+        factor = 1.0 / totals if balance == "groups" else None
+        total = totals.sum() if factor is None else len(totals)
+        mass = np.count_nonzero(in_pairs) if row_weight is None else row_weight[in_pairs].sum()
     return GradedPairs(
         level=level,
         group=group,
@@ -192,8 +203,8 @@ def make_pairs(
         cells=cells,
         weight=weight,
         mass=float(mass),
-        total=float(len(totals)) if balanced else float(totals.sum()),
+        total=float(total),
         n_pairs=n_pairs,
-        group_factor=1.0 / totals if balanced else None,
+        group_factor=factor,
         compiled=use_compiled(len(level)) if compiled is None else compiled,
     )
