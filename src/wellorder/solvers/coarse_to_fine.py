@@ -33,13 +33,14 @@ def coarse_to_fine(
     rng = np.random.default_rng(0)  # the sample decides the path, never the answer
     while (smaller := _sampled(samples[-1], rng)) is not None:
         samples.append(smaller)
-    *samples, coarsest = samples
+    coarsest = samples.pop()
     preconditioner = diagonal(coarsest, start) if isinstance(problem.space, LinearSpace) else IDENTITY
     result = newton_cg(coarsest, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
     if samples:
         preconditioner = sampled_hessian(coarsest, result.coef)
-    for finer in reversed(samples):
-        result = newton_cg(finer, start=result.coef, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
+    del coarsest
+    while samples:  # a sample's rows are let go before the next larger problem is solved
+        result = newton_cg(samples.pop(), start=result.coef, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
     return result
 
 
