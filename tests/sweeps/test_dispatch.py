@@ -29,10 +29,10 @@ def test_small_fits_load_no_compiler():
         RankSVM().fit(X, X[:, 0].round())
         RankSVM().fit(X, X[:, 0])
         RankSVM(loss="logistic").fit(X, X[:, 0].round())
-        print("numba" in sys.modules, "pandas" in sys.modules, "polars" in sys.modules)
+        print("numba" in sys.modules)
         """
     )
-    assert out.split() == ["False"] * 3
+    assert out.strip() == "False"
 
 
 def test_importing_the_package_loads_nothing_heavy():
