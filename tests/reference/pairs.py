@@ -18,11 +18,13 @@ SLOPES: dict[str, Callable[[float], float]] = {
     "squared_hinge": lambda d: -2.0 * (1.0 - d) if d < 1 else 0.0,
     "exponential": lambda d: -float(np.exp(-d)),
     "logistic": lambda d: -1.0 / (1.0 + float(np.exp(d))),
+    "hinge": lambda d: -1.0 if d < 1 else 0.0,
 }
 CURVATURES: dict[str, Callable[[float], float]] = {
     "squared_hinge": lambda d: 2.0 if d < 1 else 0.0,
     "exponential": lambda d: float(np.exp(-d)),
     "logistic": lambda d: 1.0 / ((1.0 + float(np.exp(d))) * (1.0 + float(np.exp(-d)))),
+    "hinge": lambda d: 0.0,
 }
 
 

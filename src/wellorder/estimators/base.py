@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
 from ..metrics import swapped_pairs
+from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
 from ..sweeps import Array
-from .validation import as_grades
+from .validation import as_order
 
 
 class Ranker(BaseEstimator):
@@ -33,17 +35,27 @@ class Ranker(BaseEstimator):
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Return 1 − swapped pairs: the share of pairs in the right order, a tied pair being an error.
 
+        With comparisons, the share of the decided ones that the scores put in the right direction.
         All pairs of different grades count the same, whatever order the model was trained with (for an
         order graph: all pairs that follow from its edges). NaN, with a warning, where there is no pair.
 
         Parameters
         ----------
         X : array of shape (n, d)
-        y : array of shape (n,), or Grades
+        y : array of shape (n,), Grades, or Comparisons
         groups : array of shape (n,), optional
             One id a row: only rows of one group are compared.
         sample_weight : array of shape (n,), optional
         """
         scores = self.decision_function(X)
-        grades = as_grades(y, groups, sample_weight, self.order, self.levels, len(scores))
-        return 1.0 - swapped_pairs(grades.with_graph(grades.graph.closure()), scores)
+        order = as_order(y, groups, sample_weight, self.order, self.levels)
+        if isinstance(order, OrderSum):
+            raise ValueError("score takes grades or comparisons, not their sum; score each part on its own")
+        pairs = order.to_pairs(len(scores))
+        if isinstance(order, Grades):
+            return 1.0 - swapped_pairs(order.with_graph(order.graph.closure()), scores)
+        assert isinstance(pairs, ListedPairs)
+        if pairs.n_pairs == 0:
+            warnings.warn(f"score is not defined: there is no decided comparison ({order.describe()})", stacklevel=2)
+            return float("nan")
+        return direction_share(pairs, check_scores(scores, len(scores)))

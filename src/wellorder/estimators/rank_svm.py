@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..losses import LOSSES
-from ..order import GradedPairs, Grades, ListedPairs, draw_pairs
-from ..solvers import coarse_to_fine, make_problem
-from ..spaces import LinearSpace
-from ..sweeps import Array
+from ..losses import LOSSES, PairSet
+from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
+from ..solvers import coarse_to_fine, cutting_plane, make_problem
 from .base import Ranker
-from .validation import as_grades, check_option, check_positive, check_whole, refuse_no_pairs, warn_if_not_converged
+from .kernel_model import KernelModel
+from .validation import (
+    Order,
+    as_order,
+    check_option,
+    check_positive,
+    check_whole,
+    refuse_no_pairs,
+    warn_if_not_converged,
+)
+
+_SOLVERS = {"squared_hinge": coarse_to_fine, "logistic": coarse_to_fine, "hinge": cutting_plane}
+"""The losses on offer, and what minimises each."""
 
 
-class RankSVM(Ranker):
+class RankSVM(KernelModel, Ranker):
     r"""Ranking support vector machine, trained on every pair of rows without listing one.
 
     Minimises
 
-    .. math:: \tfrac12 \|w\|^2 + C \, \frac{n}{\sum W_{ij}} \sum_{(i,j)} W_{ij} \, \ell(w^\top x_i - w^\top x_j)
+    .. math:: \tfrac12 \|f\|^2 + C \, \frac{n}{\sum W_{ij}} \sum_{(i,j)} W_{ij} \, \ell(f(x_i) - f(x_j))
 
     over all pairs where row i should stand above row j: same group, higher grade. n counts the rows
-    that are in a pair, so that C means the same for a hundred rows and for a million.
+    that are in a pair, so that C means the same for a hundred rows and for a million. f is linear, or
+    lives in a kernel's space.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss against the regulariser.
-    loss : {"squared_hinge", "logistic"}, default="squared_hinge"
-        ``(1 − d)_+²``, in O(n log n) whatever the number of pairs; or ``log(1 + e^{−d})``, which has to
-        visit every pair and refuses groups over 20,000 rows.
+    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+        ``(1 − d)_+²``, in O(n log n) whatever the number of pairs; ``(1 − d)_+``, the same by cutting planes,
+        with a true duality gap; or ``log(1 + e^{−d})``, which has to visit every pair and refuses groups
+        over 20,000 rows.
     order : str, OrderGraph or array of shape (r, r), default="full"
         Which levels are compared and what a swap costs: "full", "chain", "linear", "dcg", a graph over
         the levels, or a table ``weights[lower, higher]``.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Where f lives. A callable takes two arrays of rows and gives their kernel matrix. All but "linear"
+        hold a kernel matrix of n² entries; the fit refuses, with advice, where that does not fit into memory.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of "rbf" and "poly"; "scale" is 1 / (d · variance of X).
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly".
+    n_components : int, default=None
+        Replace the kernel by Nyström features over this many random rows: near-linear in the rows.
     pairs_per_item : int, default=None
         Draw this many random partners for each row instead of using all pairs (5 is Herbrich's set-up).
     balance : {"pairs", "groups"}, default="pairs"
@@ -47,19 +69,23 @@ class RankSVM(Ranker):
         Start from the last fit's ``coef_``.
     tol : float, default=1e-4
         Relative accuracy of the objective: the fit ends when about ``tol`` of its value is left to gain.
-    max_iter : int, default=100
-        Most Newton steps.
+    max_iter : int, default=1000
+        Most Newton steps, or rounds of cutting planes.
     random_state : int, RandomState or None, default=None
-        Seed for ``pairs_per_item``; nothing else is random.
+        Seed for ``pairs_per_item`` and ``n_components``; nothing else is random.
 
     Attributes
     ----------
     coef_ : array of shape (d,)
-        The weights w; float32 where X is.
+        The weights of a linear model (of the Nyström features, with ``n_components``); float32 where X is.
+    dual_coef_, support_, support_vectors_ : arrays
+        With a kernel: f = Σ dual_coef_ · k(support_vectors_, ·), and which rows these are.
     objective_ : float
         The objective at ``coef_``.
     n_iter_ : int
-        Newton steps taken over all rows.
+        Newton steps taken over all rows, or rounds of cutting planes.
+    gap_ : float
+        About how far the objective is from its minimum; for the hinge, the duality gap.
     n_pairs_ : int
         How many pairs took part, exactly.
     n_features_in_, feature_names_in_
@@ -83,25 +109,41 @@ class RankSVM(Ranker):
     >>> ranker = wo.RankSVM().fit(X, y=[0, 1, 1, 2])
     >>> ranker.score(X, [0, 1, 1, 2])
     1.0
+
+    Comparisons work in place of grades, and add up with them:
+
+    >>> ranker = wo.RankSVM(kernel="rbf").fit(X, wo.Comparisons(left=[0, 1], right=[1, 3], outcome=[1, 1]))
+    >>> ranker.decision_function(X).argmax()
+    np.int64(3)
     """
 
     def __init__(
         self,
         C: float = 1.0,
         *,
-        loss: Literal["squared_hinge", "logistic"] = "squared_hinge",
+        loss: str = "squared_hinge",
         order: Any = "full",
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        n_components: int | None = None,
         pairs_per_item: int | None = None,
-        balance: Literal["pairs", "groups"] = "pairs",
+        balance: Balance = "pairs",
         levels: Any = None,
         warm_start: bool = False,
         tol: float = 1e-4,
-        max_iter: int = 100,
+        max_iter: int = 1000,
         random_state: Any = None,
     ) -> None:
         self.C = C
         self.loss = loss
         self.order = order
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
         self.pairs_per_item = pairs_per_item
         self.balance = balance
         self.levels = levels
@@ -116,60 +158,52 @@ class RankSVM(Ranker):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d), or data frame
-        y : array of shape (n,), or Grades
-            Grades, higher is better; NaN: unjudged. A ``Grades`` brings its own groups, order and weights.
+            With ``kernel="precomputed"``, the kernel matrix of shape (n, n).
+        y : array of shape (n,), Grades, Comparisons, or their sum
+            Grades, higher is better; NaN: unjudged. An order brings its own groups and weights; the ties
+            among comparisons say nothing about who stands above, and are left out.
         groups : array of shape (n,), optional
             One id a row, of any hashable type, rows in any order: only rows of one group are compared.
         sample_weight : array of shape (n,), optional
             Row weights; 2 is the same as listing the row twice.
         """
         self._check_parameters()
-        start = getattr(self, "coef_", None) if self.warm_start else None
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
-        grades = as_grades(y, groups, sample_weight, self.order, self.levels, X.shape[0])
-        refuse_no_pairs(grades)
-        pairs = self._choose_pairs(grades)
-        if start is not None and start.shape != (X.shape[1],):
-            start = None
-        problem = make_problem(LinearSpace(X), pairs, LOSSES[self.loss], self.C)
-        result = coarse_to_fine(
-            problem,
-            start=None if start is None else start.astype(float),
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        X = self._check_rows(X, reset=True)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        pairs = self._choose_pairs(as_order(y, groups, sample_weight, self.order, self.levels), X.shape[0], rng)
+        start = self._start(*X.shape) if self.warm_start else None
+        problem = make_problem(self._make_space(X, rng), pairs, LOSSES[self.loss], self.C)
+        result = _SOLVERS[self.loss](problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
-        self.coef_ = result.coef.astype(X.dtype)
+        self._store(result.coef, X)
         self.objective_ = result.objective
+        self.gap_ = result.gap
         self.n_iter_ = result.n_iter
         self.n_pairs_ = pairs.n_pairs
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the score wᵀx of each row; a higher score stands above."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        return np.asarray(X @ self.coef_)
-
-    def _choose_pairs(self, grades: Grades) -> GradedPairs | ListedPairs:
-        pairs = grades.balanced(self.balance)
-        pairs.refuse_lost_weights()
+    def _choose_pairs(self, order: Order, n_rows: int, rng: np.random.Generator) -> PairSet:
+        pairs: PairSet = order.to_pairs(n_rows, self.balance)
+        refuse_no_pairs(order, pairs.n_pairs)
+        if self.pairs_per_item is not None and isinstance(order, Comparisons):
+            raise ValueError("pairs_per_item draws pairs from grades, and comparisons are pairs already; leave it None")
+        parts = pairs.parts if isinstance(pairs, SumOfPairs) else (pairs,)
+        for part in parts:
+            if isinstance(part, GradedPairs):
+                part.refuse_lost_weights()
         if self.pairs_per_item is None:
             return pairs
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return draw_pairs(pairs, self.pairs_per_item, np.random.default_rng(seed))
+        drawn = tuple(
+            draw_pairs(part, self.pairs_per_item, rng) if isinstance(part, GradedPairs) else part for part in parts
+        )
+        return SumOfPairs(drawn, n_rows) if isinstance(pairs, SumOfPairs) else drawn[0]
 
     def _check_parameters(self) -> None:
         check_positive(self.C, "C")
         check_positive(self.tol, "tol")
         check_whole(self.max_iter, "max_iter")
-        check_option(self.loss, "loss", ("squared_hinge", "logistic"))
+        check_option(self.loss, "loss", _SOLVERS)
         check_option(self.balance, "balance", ("pairs", "groups"))
+        self._check_kernel()
         if self.pairs_per_item is not None:
             check_whole(self.pairs_per_item, "pairs_per_item")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags

@@ -5,40 +5,34 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..order import Grades, Supervision
+from ..order import Comparisons, Grades, OrderSum, Supervision
 from ..solvers import SolveResult
 
+Order: TypeAlias = Grades | Comparisons | OrderSum
 
-def as_grades(
-    y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None, n_rows: int
-) -> Grades:
-    """Make :class:`Grades` of what ``fit`` and ``score`` take; a Grades is used as it is."""
+
+def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None) -> Order:
+    """Make an order of what ``fit`` and ``score`` take: grades, or an order that is used as it is."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give one grade a row")
-    if isinstance(y, Grades):
-        given = {"groups": groups, "sample_weight": sample_weight}
-        for name, value in given.items():
+    if isinstance(y, Grades | Comparisons | OrderSum):
+        for name, value in (("groups", groups), ("sample_weight", sample_weight)):
             if value is not None:
-                raise ValueError(f"{name} was passed beside a Grades; give it to Grades itself")
-        grades = y
-    else:
-        grades = Grades(y, groups, order, sample_weight, levels)
-    if len(grades) != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(grades)}"
-        )
-    return grades
+                kind = type(y).__name__
+                raise ValueError(f"{name} was passed beside a {kind}; give it to the {kind} itself")
+        return y
+    return Grades(y, groups, order, sample_weight, levels)
 
 
-def refuse_no_pairs(grades: Grades) -> None:
+def refuse_no_pairs(order: Order, n_pairs: int) -> None:
     """Raise an error that says why there is nothing to learn from."""
-    found = grades.describe()
-    if found.n_pairs == 0:
-        raise ValueError(f"there is no pair of rows to learn an order from: {_why(found)} Found: {found}.")
+    if n_pairs == 0:
+        why = _why(order.describe()) if isinstance(order, Grades) else "every comparison is a tie, or there is none."
+        raise ValueError(f"there is no pair of rows to learn an order from: {why} Found: {order.describe()}.")
 
 
 def _why(found: Supervision) -> str:

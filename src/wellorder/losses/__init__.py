@@ -1,15 +1,17 @@
 """How wrong scores are, given an order. A loss sees scores and an order, never X."""
 
 from .exponential import Exponential
+from .hinge import Hinge
 from .logistic import Logistic
-from .risk import PairLoss, RiskAt, risk_at
+from .risk import PairLoss, PairSet, RiskAt, risk_at
 from .squared_hinge import SquaredHinge
 
 LOSSES: dict[str, PairLoss] = {
     "squared_hinge": SquaredHinge(),
+    "hinge": Hinge(),
     "exponential": Exponential(),
     "logistic": Logistic(),
 }
 """Every loss over pairs, by name. A new one is a file of its own and a line here."""
 
-__all__ = ["LOSSES", "PairLoss", "RiskAt", "risk_at"]
+__all__ = ["LOSSES", "Hinge", "PairLoss", "PairSet", "RiskAt", "risk_at"]

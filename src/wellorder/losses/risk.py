@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from ..order import GradedPairs, ListedPairs
+from ..order import GradedPairs, ListedPairs, SumOfPairs
 from ..sweeps import Floats
 
 
@@ -35,8 +35,13 @@ class PairLoss(Protocol):
         ...
 
 
-def risk_at(loss: PairLoss, scores: Floats, pairs: GradedPairs | ListedPairs) -> RiskAt:
+PairSet: TypeAlias = GradedPairs | ListedPairs | SumOfPairs
+
+
+def risk_at(loss: PairLoss, scores: Floats, pairs: PairSet) -> RiskAt:
     """Evaluate a loss over an order, at the cost its shape allows."""
+    if isinstance(pairs, SumOfPairs):
+        return _summed(loss, scores, pairs)
     if isinstance(pairs, ListedPairs):
         return _listed(loss, scores, pairs)
     return loss.graded(scores, pairs)
@@ -55,4 +60,20 @@ def _listed(loss: PairLoss, scores: Floats, pairs: ListedPairs) -> RiskAt:
         gradient=spread(slope, -1.0),
         hessian_diagonal=lambda: spread(curvature, 1.0),
         hessian_product=lambda u: spread(curvature * (u[high] - u[low]), -1.0),
+    )
+
+
+def _summed(loss: PairLoss, scores: Floats, pairs: SumOfPairs) -> RiskAt:
+    """Add up the parts' mean risks, each times its mass."""
+    shares = [part.mass / part.total for part in pairs.parts]
+    risks = [risk_at(loss, scores, part) for part in pairs.parts]
+
+    def add(values: list[Floats]) -> Floats:
+        return np.asarray(np.sum([share * value for share, value in zip(shares, values, strict=True)], axis=0))
+
+    return RiskAt(
+        value=float(sum(share * risk.value for share, risk in zip(shares, risks, strict=True))),
+        gradient=add([risk.gradient for risk in risks]),
+        hessian_diagonal=lambda: add([risk.hessian_diagonal() for risk in risks]),
+        hessian_product=lambda u: add([risk.hessian_product(u) for risk in risks]),
     )

@@ -1,23 +1,32 @@
-"""What must stand above what: grades in groups, and order graphs over their levels."""
+"""What must stand above what: grades in groups, order graphs over their levels, comparisons, and their sums."""
 
-from .grades import Grades, Supervision, check_weights
+from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share
+from .grades import Grades, Supervision
 from .graph import OrderGraph
 from .listed import ListedPairs, draw_pairs
 from .pairs import Balance, GradedPairs
+from .sums import OrderSum, SumOfPairs
 from .swaps import Ties, check_scores, swapped_weight
+from .weights import check_weights
 from .windows import Windows
 
 __all__ = [
     "Balance",
+    "ComparisonSummary",
+    "Comparisons",
     "GradedPairs",
     "Grades",
     "ListedPairs",
     "OrderGraph",
+    "OrderSum",
+    "SumOfPairs",
     "Supervision",
     "Ties",
     "Windows",
+    "check_outcomes",
     "check_scores",
     "check_weights",
+    "direction_share",
     "draw_pairs",
     "swapped_weight",
 ]

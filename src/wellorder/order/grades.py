@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..sweeps import Floats
 from .graph import OrderGraph, as_graph
 from .labels import encode_grades, encode_groups
 from .pairs import Balance, GradedPairs, make_pairs
+from .weights import check_weights
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,19 @@ class Grades:
         """The pairs that these grades stand for."""
         return self.balanced("pairs")
 
+    def __add__(self, other: Any) -> Any:
+        from .sums import add_orders
+
+        return add_orders(self, other)
+
+    def to_pairs(self, n_rows: int, balance: Balance = "pairs") -> GradedPairs:
+        """Return the pairs, for a table of ``n_rows`` rows."""
+        if len(self) != n_rows:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(self)}"
+            )
+        return self.balanced(balance)
+
     def balanced(self, balance: Balance) -> GradedPairs:
         """Return the pairs, with every pair counting the same or every group counting the same."""
         return make_pairs(self.level, self.group, self.weight, self.graph, balance)
@@ -127,23 +140,3 @@ class Grades:
 
     def __repr__(self) -> str:
         return f"Grades({self.describe()})"
-
-
-def check_weights(weights: Any, n_rows: int) -> Floats | None:
-    """Check row weights: one a row, finite, not negative. None and a single number mean equal weights."""
-    if weights is None:
-        return None
-    try:
-        values = np.array(weights, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("weights must be numbers, one a row") from None
-    if values.ndim == 0:
-        values = np.full(n_rows, float(values))
-    if values.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {values.ndim}D array of shape {values.shape}")
-    if len(values) != n_rows:
-        raise ValueError(f"there are {n_rows} rows and weights of shape {values.shape}; give one weight a row")
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if bad.size:
-        raise ValueError(f"row {bad[0]} has the weight {values[bad[0]]}; weights must be finite and not negative")
-    return None if (values == 1).all() else values

@@ -1,8 +1,8 @@
 """From coarse to fine: a small sample of the rows gives the start, and the shape of the Hessian.
 
 A sample of m rows has its optimum within about d/m of the whole objective's, at m/n of the cost. The
-exact Hessian over a sample, inverted, makes conjugate gradients on all rows need one or two
-products. Neither changes what is minimised: only where from, and in how many steps.
+exact Hessian over a sample, inverted, makes conjugate gradients on all rows need few products. Neither
+changes what is minimised: only where from, and in how many steps.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..order import GradedPairs
-from ..spaces import LinearSpace
-from ..sweeps import Floats
+from ..spaces import KernelSpace, LinearSpace
+from ..sweeps import Floats, Ints
 from .newton_cg import newton_cg
-from .preconditioning import IDENTITY, diagonal, sampled_hessian
+from .preconditioning import IDENTITY, diagonal, sampled_hessian, sampled_kernel_hessian
 from .problem import Problem, SolveResult
 
 _RATIO = 8
@@ -22,16 +22,22 @@ _RATIO = 8
 _FEWEST_ROWS = 1_000
 _ROWS_PER_COEF = 10
 _MOST_COEF = 500
-"""Wider problems are not sampled: up to here the sample's Hessian is inverted in no time."""
+"""Wider linear problems are not sampled: up to here the sample's Hessian is inverted in no time."""
+
+_FEWEST_LANDMARKS = 200
+_MOST_LANDMARKS = 2_000
+"""Rows that precondition a kernel problem."""
 
 
 def coarse_to_fine(
     problem: Problem, *, start: Floats | None = None, tol: float = 1e-4, max_iter: int = 100
 ) -> SolveResult:
-    """Solve a linear problem with :func:`newton_cg`, helped by samples of itself where it is large."""
+    """Solve a smooth problem with :func:`newton_cg`, helped by samples of itself where it is large."""
+    if isinstance(problem.space, KernelSpace):
+        return _kernel(problem, problem.space, start, tol, max_iter)
     samples = [problem]
     rng = np.random.default_rng(0)  # the sample decides the path, never the answer
-    while (smaller := _sampled(samples[-1], rng)) is not None:
+    while (smaller := _smaller_linear(samples[-1], rng)) is not None:
         samples.append(smaller)
     coarsest = samples.pop()
     preconditioner = diagonal(coarsest, start) if isinstance(problem.space, LinearSpace) else IDENTITY
@@ -44,18 +50,38 @@ def coarse_to_fine(
     return result
 
 
-def _sampled(problem: Problem, rng: np.random.Generator) -> Problem | None:
-    """Return the same problem over a fraction of its rows, or None if those would be too few."""
+def _kernel(problem: Problem, space: KernelSpace, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
+    """Precondition a kernel problem by one sample; the larger C, the more products that saves."""
+    pairs = problem.pairs
+    size = min(space.n_rows // _RATIO, _MOST_LANDMARKS)
+    if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):
+        return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
+    rows = pairs.sample_rows(size, np.random.default_rng(0))
+    sample = _restricted(problem, space, pairs, rows)
+    if sample is None:
+        return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
+    coarse = newton_cg(sample, tol=tol, max_iter=max_iter)
+    if start is None:
+        start = np.zeros(space.n_coef)
+        start[rows] = coarse.coef
+    preconditioner = sampled_kernel_hessian(space, rows, sample, coarse.coef)
+    return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
+
+
+def _smaller_linear(problem: Problem, rng: np.random.Generator) -> Problem | None:
+    """Return the same linear problem over a fraction of its rows, or None if those would be too few."""
     space, pairs = problem.space, problem.pairs
     if not isinstance(space, LinearSpace) or not isinstance(pairs, GradedPairs):
         return None
     size = len(pairs.active) // _RATIO
     if size < max(_FEWEST_ROWS, _ROWS_PER_COEF * space.n_coef) or space.n_coef > _MOST_COEF:
         return None
-    rows = pairs.sample_rows(size, rng)
+    return _restricted(problem, space, pairs, pairs.sample_rows(size, rng))
+
+
+def _restricted(problem: Problem, space: LinearSpace | KernelSpace, pairs: GradedPairs, rows: Ints) -> Problem | None:
+    """Return the problem over some rows, with the same weight on the mean loss; None without a pair."""
     sample = pairs.subset(rows)
     if sample.n_pairs == 0:
         return None
-    # the same weight on the mean loss as in the whole problem
-    strength = problem.strength * pairs.total / sample.total
-    return Problem(space.take(rows), sample, problem.loss, strength)
+    return Problem(space.take(rows), sample, problem.loss, problem.strength * pairs.total / sample.total)

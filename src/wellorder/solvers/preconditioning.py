@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..spaces import LinearSpace
-from ..sweeps import Floats
+from ..spaces import KernelSpace, LinearSpace
+from ..sweeps import Floats, Ints
 from .problem import Problem
 
 
@@ -37,6 +37,25 @@ def sampled_hessian(sample: Problem, coef: Floats) -> Preconditioner:
     inverse = np.linalg.inv(hessian / np.outer(size, size)) / np.outer(size, size)
     inverse = 0.5 * (inverse + inverse.T)
     return Preconditioner(lambda residual: inverse @ residual, resembles=True)
+
+
+def sampled_kernel_hessian(space: KernelSpace, rows: Ints, sample: Problem, coef: Floats) -> Preconditioner:
+    """Invert I + strength · E H EᵀK, with E the sampled rows: the Hessian over them, for all functions.
+
+    By Woodbury's formula the inverse is I − E (I + G K_zz)⁻¹ G EᵀK, with G = strength · H over the sample.
+    """
+    risk = sample.risk(sample.space.scores(coef))
+    bent = sample.strength * np.column_stack([risk.hessian_product(unit) for unit in np.eye(len(rows))])
+    lines = space.lines(rows)
+    inner = np.linalg.solve(np.eye(len(rows)) + bent @ lines[:, rows], bent)
+    inner = (0.5 * (inner + inner.T)).astype(lines.dtype)
+
+    def apply(residual: Floats) -> Floats:
+        out = residual.copy()
+        out[rows] -= inner @ (lines @ residual.astype(lines.dtype, copy=False))
+        return out
+
+    return Preconditioner(apply, resembles=False)
 
 
 def diagonal(problem: Problem, coef: Floats | None) -> Preconditioner:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..losses import PairLoss, RiskAt, risk_at
-from ..order import GradedPairs, ListedPairs
+from ..losses import PairLoss, PairSet, RiskAt, risk_at
 from ..spaces import Function, Space
 from ..sweeps import Floats
 
@@ -15,7 +14,7 @@ class Problem:
     """Minimise ½‖f‖² + strength · R(s), with strength = C·n/ΣW."""
 
     space: Space
-    pairs: GradedPairs | ListedPairs
+    pairs: PairSet
     loss: PairLoss
     strength: float
 
@@ -28,7 +27,7 @@ class Problem:
         return 0.5 * f.square + self.strength * risk.value
 
 
-def make_problem(space: Space, pairs: GradedPairs | ListedPairs, loss: PairLoss, C: float) -> Problem:
+def make_problem(space: Space, pairs: PairSet, loss: PairLoss, C: float) -> Problem:
     """State (★): C means the same for a hundred rows and for a million."""
     return Problem(space, pairs, loss, C * pairs.mass / pairs.total)
 
@@ -43,3 +42,5 @@ class SolveResult:
     n_iter: int
     n_products: int
     converged: bool
+    n_constraints: int = 0
+    """Planes in the final model of a cutting-plane solver."""

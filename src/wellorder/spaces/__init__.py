@@ -1,6 +1,21 @@
 """Where scores come from. A space sees X, never labels."""
 
 from .function import Function, Space
+from .kernel import KernelSpace
+from .kernels import KERNELS, Kernel, refuse_if_too_large, resolve_gamma
 from .linear import LinearSpace
+from .nystroem import NystroemMap
+from .pair_view import Pairs
 
-__all__ = ["Function", "LinearSpace", "Space"]
+__all__ = [
+    "KERNELS",
+    "Function",
+    "Kernel",
+    "KernelSpace",
+    "LinearSpace",
+    "NystroemMap",
+    "Pairs",
+    "Space",
+    "refuse_if_too_large",
+    "resolve_gamma",
+]

@@ -1,0 +1,108 @@
+"""What all models over a kernel share: where their scores come from, and what they keep of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..spaces import KERNELS, Kernel, KernelSpace, LinearSpace, NystroemMap, refuse_if_too_large, resolve_gamma
+from ..sweeps import Array, Floats
+from .validation import check_option, check_whole
+
+_FLOATS = (np.float64, np.float32)
+
+
+class KernelModel(BaseEstimator):
+    """A model whose scores are linear in X, in Nyström features of X, or in kernels with training rows.
+
+    A linear model keeps ``coef_``; with ``n_components`` also ``landmarks_`` and ``landmark_root_``; a
+    kernel model ``dual_coef_`` with the rows it stands on (``support_vectors_``, and ``support_``, their
+    numbers).
+    """
+
+    kernel: Any
+    gamma: Any
+    degree: Any
+    coef0: Any
+    n_components: int | None
+
+    @property
+    def _is_plain_linear(self) -> bool:
+        return bool(self.kernel == "linear" and self.n_components is None)
+
+    def _check_kernel(self) -> None:
+        if not callable(self.kernel):
+            check_option(self.kernel, "kernel", (*KERNELS, "precomputed"))
+        if self.n_components is not None:
+            check_whole(self.n_components, "n_components")
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        """Check rows of features, or of a precomputed kernel."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset)
+        if reset and self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square matrix to fit on, got shape {X.shape}")
+        return X
+
+    def _kernel(self) -> Kernel:
+        return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+
+    def _make_space(self, X: Any, rng: np.random.Generator) -> LinearSpace | KernelSpace:
+        """Choose where scores come from; says how much memory a kernel needs, before it takes it."""
+        if self._is_plain_linear:
+            return LinearSpace(X)
+        self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, X)
+        if self.n_components is not None:
+            features = NystroemMap.fit(self._kernel(), X, self.n_components, rng)
+            self.landmarks_, self.landmark_root_ = features.landmarks, features.root
+            return LinearSpace(features.transform(X))
+        if self.kernel == "precomputed":
+            return KernelSpace(X.toarray() if hasattr(X, "toarray") else X)
+        refuse_if_too_large(X.shape[0], X.dtype.itemsize)
+        return KernelSpace(self._kernel().matrix(X, X))
+
+    def _store(self, coef: Floats, X: Any) -> None:
+        """Keep what scores of new rows need."""
+        coef = coef.astype(X.dtype)
+        if self._is_plain_linear or self.n_components is not None:
+            self.coef_ = coef
+            return
+        self.n_fit_rows_ = X.shape[0]
+        self.support_ = np.flatnonzero(coef)
+        self.dual_coef_ = coef[self.support_]
+        if self.kernel != "precomputed":
+            self.support_vectors_ = X[self.support_]
+
+    def _start(self, n_rows: int, n_columns: int) -> Floats | None:
+        """Return the last fit's coefficients, where they fit the new data."""
+        if hasattr(self, "coef_") and self._is_plain_linear and self.coef_.shape == (n_columns,):
+            return np.asarray(self.coef_, dtype=float)
+        if hasattr(self, "dual_coef_") and self.n_fit_rows_ == n_rows:
+            start = np.zeros(n_rows)
+            start[self.support_] = self.dual_coef_
+            return start
+        return None
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each row; a higher score stands above.
+
+        With ``kernel="precomputed"``, X holds the kernel between the rows and all training rows.
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        if self._is_plain_linear:
+            return np.asarray(X @ self.coef_)
+        if self.n_components is not None:
+            return NystroemMap(self._kernel(), self.landmarks_, self.landmark_root_).transform(X) @ self.coef_
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.support_] @ self.dual_coef_)
+        return self._kernel().scores(X, self.support_vectors_, self.dual_coef_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,159 @@
+"""Comparisons: pairs of items that somebody compared, ties included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..sweeps import Array, Floats
+from .listed import ListedPairs
+from .pairs import Balance
+from .weights import check_weights
+
+
+@dataclass(frozen=True)
+class ComparisonSummary:
+    """What there is to learn from, in numbers."""
+
+    n_comparisons: int
+    n_ties: int
+    n_items: int
+    n_contradictions: int
+    n_items_in_cycles: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Comparisons that were decided."""
+        return self.n_comparisons - self.n_ties
+
+    def __str__(self) -> str:
+        text = f"{self.n_comparisons:,} comparisons of {self.n_items:,} items, {self.n_ties:,} of them ties"
+        if self.n_contradictions:
+            text += f"; {self.n_contradictions:,} pairs of items were decided both ways"
+        if self.n_items_in_cycles:
+            text += f"; {self.n_items_in_cycles:,} items stand in circles (a above b above ... above a)"
+        return text
+
+
+class Comparisons:
+    """Items compared two at a time: outcome 1 if the right one is better, −1 if the left one, 0 for a tie.
+
+    Parameters
+    ----------
+    left, right : arrays of shape (m,)
+        Row numbers of the items compared.
+    outcome : array of shape (m,)
+        1: the right item is better; −1: the left one; 0: no difference.
+    weights : array of shape (m,), optional
+        Weights of the comparisons.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> games = wo.Comparisons(left=[0, 1, 2, 0], right=[1, 2, 0, 1], outcome=[1, 1, 1, 0])
+    >>> print(games.describe())
+    4 comparisons of 3 items, 1 of them ties; 3 items stand in circles (a above b above ... above a)
+    """
+
+    def __init__(self, left: Any, right: Any, outcome: Any, weights: Any = None) -> None:
+        self.left, self.right = _item_numbers(left, "left"), _item_numbers(right, "right")
+        self.outcome = check_outcomes(outcome)
+        if not len(self.left) == len(self.right) == len(self.outcome):
+            raise ValueError(
+                f"left, right and outcome must be of one length, got {len(self.left)}, {len(self.right)} and "
+                f"{len(self.outcome)}"
+            )
+        self.weight = check_weights(weights, len(self.left), of="comparison")
+        itself = np.flatnonzero((self.left == self.right) & (self.outcome != 0))
+        if itself.size:
+            raise ValueError(
+                f"comparison {itself[0]} finds item {self.left[itself[0]]} better than itself; correct or drop it"
+            )
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __add__(self, other: Any) -> Any:
+        from .sums import add_orders
+
+        return add_orders(self, other)
+
+    def to_pairs(self, n_rows: int, balance: Balance = "pairs") -> ListedPairs:
+        """Return the decided comparisons as pairs of rows; ties say nothing about who stands above."""
+        if len(self) and max(self.left.max(), self.right.max()) >= n_rows:
+            number = int(np.argmax(np.maximum(self.left, self.right) >= n_rows))
+            item = max(self.left[number], self.right[number])
+            raise ValueError(f"comparison {number} names item {item}, but there are {n_rows} rows (0 to {n_rows - 1})")
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        decided = (self.outcome != 0) & (weight > 0)
+        right_wins = self.outcome[decided] > 0
+        left, right = self.left[decided], self.right[decided]
+        return ListedPairs(
+            high=np.where(right_wins, right, left),
+            low=np.where(right_wins, left, right),
+            weight=weight[decided],
+            n_rows=n_rows,
+            mass=float(weight[decided].sum()),
+        )
+
+    def describe(self) -> ComparisonSummary:
+        """Count ties, contradictions, and items whose comparisons run in a circle."""
+        items = np.unique(np.concatenate([self.left, self.right]))
+        n = int(items[-1]) + 1 if len(items) else 0
+        pairs = self.to_pairs(n)
+        above = sp.coo_array((pairs.weight, (pairs.low, pairs.high)), shape=(n, n)).tocsr()
+        both_ways = above.multiply(above.T)
+        net = above - above.T  # what remains when a pair was decided both ways
+        net.data = np.maximum(net.data, 0.0)
+        net.eliminate_zeros()
+        _, component = connected_components(net, directed=True, connection="strong")
+        sizes = np.bincount(component, minlength=1)
+        return ComparisonSummary(
+            n_comparisons=len(self),
+            n_ties=int(np.count_nonzero(self.outcome == 0)),
+            n_items=len(items),
+            n_contradictions=int(both_ways.nnz // 2),
+            n_items_in_cycles=int(np.sum(sizes[sizes > 1])),
+        )
+
+    def __repr__(self) -> str:
+        return f"Comparisons({self.describe()})"
+
+
+def check_outcomes(outcome: Any) -> Array:
+    """Check outcomes: −1, 0 or 1 each."""
+    values = np.asarray(outcome)
+    if values.ndim != 1:
+        raise ValueError(f"outcome should be a 1d array, got shape {values.shape}")
+    if values.dtype.kind not in "iufb":
+        raise ValueError(f"outcomes must be -1, 0 or 1, got {values.dtype} such as {values[:1].tolist()}")
+    bad = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
+    if bad.size:
+        raise ValueError(
+            f"comparison {bad[0]} has the outcome {values[bad[0]]}; outcomes are 1 (right is better), -1 (left is "
+            "better) or 0 (no difference)"
+        )
+    return values.astype(np.int8)
+
+
+def _item_numbers(values: Any, name: str) -> Array:
+    numbers = np.asarray(values)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} should be a 1d array of row numbers, got shape {numbers.shape}")
+    if len(numbers) == 0:
+        return numbers.astype(np.int64)
+    if numbers.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold the row numbers of items, got {numbers.dtype} such as {numbers[0]!r}")
+    if numbers.min() < 0:
+        raise ValueError(f"{name}[{int(np.argmax(numbers < 0))}] is negative; row numbers start at 0")
+    return numbers.astype(np.int64)
+
+
+def direction_share(pairs: ListedPairs, scores: Floats) -> float:
+    """Return the share of listed pairs that the scores put in the right order; a tied pair is an error."""
+    right = scores[pairs.high] > scores[pairs.low]
+    return float(pairs.weight[right].sum() / pairs.total)

@@ -1,0 +1,97 @@
+"""Kernel functions by name, and what their matrices cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from ..sweeps import Array
+
+KERNELS = ("linear", "rbf", "poly")
+"""The kernels that have a name; besides them "precomputed" and any function of two arrays of rows."""
+
+_BLOCK_ENTRIES = 1 << 24
+"""Scores of new rows are computed from kernel blocks of at most this many entries."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """k(x, z) with its parameters: "linear", "rbf", "poly", or a function (X, Z) ↦ matrix."""
+
+    name: str | Callable[[Any, Any], Any]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+
+    def matrix(self, X: Any, Z: Any) -> Array:
+        """Return k(x, z) for all rows x of X and z of Z."""
+        if callable(self.name):
+            values = np.asarray(self.name(X, Z))
+            if values.shape != (X.shape[0], Z.shape[0]):
+                raise ValueError(
+                    f"the kernel function gave an array of shape {values.shape} for {X.shape[0]} and {Z.shape[0]} rows"
+                )
+            return values
+        return np.asarray(
+            pairwise_kernels(
+                X, Z, metric=self.name, filter_params=True, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            )
+        )
+
+    def scores(self, X: Any, support: Any, coef: Array) -> Array:
+        """Return Σ_j coef_j k(x, support_j) for each row x, without holding the whole matrix."""
+        rows = block_rows(support.shape[0])
+        return np.concatenate([self.matrix(X[a : a + rows], support) @ coef for a in range(0, X.shape[0], rows)])
+
+
+def block_rows(n_columns: int) -> int:
+    """Return how many rows of a kernel with ``n_columns`` columns are computed at a time."""
+    return max(1, _BLOCK_ENTRIES // max(n_columns, 1))
+
+
+def resolve_gamma(gamma: Any, X: Any) -> float:
+    """Turn scikit-learn's "scale" (1 / (d · variance of X)) and "auto" (1/d) into a number."""
+    if gamma == "auto":
+        return float(1.0 / X.shape[1])
+    if gamma == "scale":
+        variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var(dtype=np.float64)
+        return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+    if isinstance(gamma, str) or not 0 < float(gamma) < np.inf:
+        raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
+    return float(gamma)
+
+
+def kernel_bytes(n_rows: int, itemsize: int) -> int:
+    """Estimate the memory of a kernel fit: the matrix, once more while it is computed, and its samples."""
+    return int(2.3 * n_rows**2 * itemsize)
+
+
+def refuse_if_too_large(n_rows: int, itemsize: int) -> None:
+    """Raise an error with advice where a kernel matrix would not fit into memory."""
+    needed, free = kernel_bytes(n_rows, itemsize), available_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"a kernel fit on {n_rows:,} rows needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
+            "free; set n_components=1000 (Nyström features, near-linear in the rows), use kernel='linear', or fit on "
+            "fewer rows"
+        )
+
+
+def available_bytes() -> int | None:
+    """Return how much memory is free for use; None where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            fields = dict(line.split(":", 1) for line in lines)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None

@@ -1,0 +1,49 @@
+"""Nyström features: a large kernel problem as a linear one over a few landmarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..sweeps import Array
+from .kernels import Kernel, block_rows
+
+
+class NystroemMap:
+    """φ(x) = K_zz^{−½} k(z, x) over landmarks z: inner products of features approximate the kernel.
+
+    Exact on the span of the landmarks; with all rows as landmarks it is the kernel itself. Landmarks are
+    rows of X, or the numbers of rows where X holds a precomputed kernel.
+    """
+
+    def __init__(self, kernel: Kernel, landmarks: Any, root: Array) -> None:
+        self.kernel = kernel
+        self.landmarks = landmarks
+        self.root = root
+
+    @classmethod
+    def fit(cls, kernel: Kernel, X: Any, n_components: int, rng: np.random.Generator) -> NystroemMap:
+        """Draw landmarks from the rows of X and take the inverse root of their kernel."""
+        chosen = np.sort(rng.choice(X.shape[0], min(n_components, X.shape[0]), replace=False))
+        landmarks = chosen if kernel.name == "precomputed" else X[chosen]
+        value, vector = np.linalg.eigh(_against(kernel, X[chosen], landmarks).astype(float))
+        kept = value > value.max(initial=0.0) * 1e-12  # directions that floating point can still tell
+        root = vector[:, kept] / np.sqrt(value[kept])
+        return cls(kernel, landmarks, root.astype(X.dtype))
+
+    def transform(self, X: Any) -> Array:
+        """Return the features of rows, one column a kept direction."""
+        rows = block_rows(len(self.root))
+        blocks = [
+            _against(self.kernel, X[a : a + rows], self.landmarks) @ self.root for a in range(0, X.shape[0], rows)
+        ]
+        return np.concatenate(blocks)
+
+
+def _against(kernel: Kernel, X: Any, landmarks: Any) -> Array:
+    """Return the kernel between rows and landmarks."""
+    if kernel.name != "precomputed":
+        return kernel.matrix(X, landmarks)
+    columns = X[:, landmarks]
+    return np.asarray(columns.toarray() if hasattr(columns, "toarray") else columns)
