@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "Comparisons": "wellorder.order",
     "Grades": "wellorder.order",
     "OrderGraph": "wellorder.order",
+    "Pairs": "wellorder.spaces",
     "RankSVM": "wellorder.estimators",
+    "load": "wellorder.persistence",
+    "save": "wellorder.persistence",
 }
 """Where each public name lives. A new estimator is one line here."""
 
-_ROOMS = ("metrics",)
+_ROOMS = ("aggregation", "metrics")
 
-__all__ = ["Grades", "OrderGraph", "RankSVM", "metrics"]
+__all__ = ["Comparisons", "Grades", "OrderGraph", "Pairs", "RankSVM", "aggregation", "load", "metrics", "save"]
 
 if TYPE_CHECKING:
-    from . import metrics
+    from . import aggregation, metrics
     from .estimators import RankSVM
-    from .order import Grades, OrderGraph
+    from .order import Comparisons, Grades, OrderGraph
+    from .persistence import load, save
+    from .spaces import Pairs
 
 
 def __getattr__(name: str) -> Any:

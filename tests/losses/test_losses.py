@@ -9,7 +9,7 @@ from tests.reference import pairs as reference
 from tests.strategies import cases
 
 import wellorder as wo
-from wellorder.losses import LOSSES, risk_at
+from wellorder.losses import LOSSES, dense_hessian, risk_at
 from wellorder.order import ListedPairs
 
 both_forms = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -109,6 +109,17 @@ def test_listed_pairs_give_the_same(name):
     np.testing.assert_allclose(b.gradient, a.gradient, atol=1e-9)
     np.testing.assert_allclose(b.hessian_diagonal(), a.hessian_diagonal(), atol=1e-9)
     np.testing.assert_allclose(b.hessian_product(u), a.hessian_product(u), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("options", [{}, {"order": "dcg", "weights": np.arange(40.0)}])
+def test_the_dense_hessian_is_the_matrix_of_its_products(name, options, cell_form):
+    rng = np.random.default_rng(8)
+    s, pairs = rng.standard_normal(40), random_grades(rng, **options).pairs
+    risk = risk_at(LOSSES[name], s, pairs)
+    columns = [risk.hessian_product(unit) for unit in np.eye(40)]
+    dense = dense_hessian(LOSSES[name], s, pairs)
+    np.testing.assert_allclose(dense, np.column_stack(columns), rtol=1e-9, atol=1e-9 * np.abs(dense).max())
 
 
 @pytest.mark.parametrize("name", ["squared_hinge", "exponential"])

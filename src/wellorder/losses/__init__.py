@@ -3,7 +3,7 @@
 from .exponential import Exponential
 from .hinge import Hinge
 from .logistic import Logistic
-from .risk import PairLoss, PairSet, RiskAt, risk_at
+from .risk import PairLoss, PairSet, RiskAt, dense_hessian, risk_at
 from .squared_hinge import SquaredHinge
 
 LOSSES: dict[str, PairLoss] = {
@@ -14,4 +14,4 @@ LOSSES: dict[str, PairLoss] = {
 }
 """Every loss over pairs, by name. A new one is a file of its own and a line here."""
 
-__all__ = ["LOSSES", "Hinge", "PairLoss", "PairSet", "RiskAt", "risk_at"]
+__all__ = ["LOSSES", "Hinge", "PairLoss", "PairSet", "RiskAt", "dense_hessian", "risk_at"]

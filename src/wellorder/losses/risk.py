@@ -10,6 +10,7 @@ import numpy as np
 
 from ..order import GradedPairs, ListedPairs, SumOfPairs
 from ..sweeps import Floats
+from ..sweeps.links import list_pairs
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,19 @@ def risk_at(loss: PairLoss, scores: Floats, pairs: PairSet) -> RiskAt:
     if isinstance(pairs, ListedPairs):
         return _listed(loss, scores, pairs)
     return loss.graded(scores, pairs)
+
+
+def dense_hessian(loss: PairLoss, scores: Floats, pairs: GradedPairs) -> Floats:
+    """Return the whole Hessian in the scores, visiting every pair: for a sample of rows only."""
+    n = pairs.n_rows
+    rows, links = pairs.links
+    out = np.zeros((n, n))
+    for high, low, weight in list_pairs(links):
+        i, j = rows[high], rows[low]
+        curvature = weight * loss.derivatives(scores[i] - scores[j])[2]
+        out += np.bincount(i.astype(np.int64) * n + j, curvature, minlength=n * n).reshape(n, n)
+    out += out.T
+    return np.asarray(np.diag(out.sum(axis=1)) - out)
 
 
 def _listed(loss: PairLoss, scores: Floats, pairs: ListedPairs) -> RiskAt:

@@ -172,6 +172,11 @@ class OrderGraph:
         return _as_tuple(self._labels)
 
     @property
+    def labels(self) -> Labels:
+        """The levels' labels as they are kept: an array where they are numbers, perhaps as many as rows."""
+        return self._labels
+
+    @property
     def n_levels(self) -> int:
         """How many levels there are."""
         return len(self._labels)

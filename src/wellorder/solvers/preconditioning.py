@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..losses import dense_hessian
+from ..order import GradedPairs
 from ..spaces import KernelSpace, LinearSpace
 from ..sweeps import Floats, Ints
 from .problem import Problem
@@ -44,8 +46,8 @@ def sampled_kernel_hessian(space: KernelSpace, rows: Ints, sample: Problem, coef
 
     By Woodbury's formula the inverse is I − E (I + G K_zz)⁻¹ G EᵀK, with G = strength · H over the sample.
     """
-    risk = sample.risk(sample.space.scores(coef))
-    bent = sample.strength * np.column_stack([risk.hessian_product(unit) for unit in np.eye(len(rows))])
+    assert isinstance(sample.pairs, GradedPairs)
+    bent = sample.strength * dense_hessian(sample.loss, sample.space.scores(coef), sample.pairs)
     lines = space.lines(rows)
     inner = np.linalg.solve(np.eye(len(rows)) + bent @ lines[:, rows], bent)
     inner = (0.5 * (inner + inner.T)).astype(lines.dtype)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
-COMPILED_FROM = 10_000
+COMPILED_FROM = 5_000
 """From this many rows on, the Numba form runs; below, the NumPy form, which waits for no compiler."""
 
 THREADS_FROM = 50_000

@@ -65,7 +65,7 @@ def _compiled(links: Links) -> bool:
 
 def _plain_risk(links: Links, scores: Floats) -> tuple[float, Floats, Floats]:
     value, gradient, diagonal = 0.0, np.zeros(len(scores)), np.zeros(len(scores))
-    for high, low, weight in _chunks(links):
+    for high, low, weight in list_pairs(links):
         d = scores[high] - scores[low]
         value += float(weight @ np.logaddexp(0.0, -d))
         slope = weight * expit(-d)
@@ -78,7 +78,7 @@ def _plain_risk(links: Links, scores: Floats) -> tuple[float, Floats, Floats]:
 
 def _plain_product(links: Links, scores: Floats, direction: Floats) -> Floats:
     out = np.zeros(len(scores))
-    for high, low, weight in _chunks(links):
+    for high, low, weight in list_pairs(links):
         d = scores[high] - scores[low]
         curvature = weight * expit(d) * expit(-d)
         out += np.bincount(high, curvature * direction[low], minlength=len(out))
@@ -86,7 +86,7 @@ def _plain_product(links: Links, scores: Floats, direction: Floats) -> Floats:
     return out
 
 
-def _chunks(links: Links) -> Iterator[tuple[Array, Array, Floats]]:
+def list_pairs(links: Links) -> Iterator[tuple[Array, Array, Floats]]:
     """List the pairs, a bounded number at a time."""
     length = links.stop - links.start
     ends = np.cumsum(length)

@@ -1,0 +1,97 @@
+"""The closed list of classes that a model file may hold, each under its public name.
+
+All estimators of :mod:`wellorder.estimators` are on it by themselves. A class is found by comparing names
+with this list; nothing that a file says is imported, looked up or called.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from .errors import ModelFileError
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "sklearn.pipeline": ("FeatureUnion", "Pipeline"),
+    "sklearn.compose": ("ColumnTransformer", "make_column_selector"),
+    "sklearn.preprocessing": (
+        "Binarizer",
+        "FunctionTransformer",
+        "KBinsDiscretizer",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PolynomialFeatures",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+    ),
+    "sklearn.impute": ("KNNImputer", "MissingIndicator", "SimpleImputer"),
+    "sklearn.kernel_approximation": ("Nystroem", "RBFSampler"),
+    "sklearn.decomposition": ("PCA", "TruncatedSVD"),
+    "sklearn.feature_selection": ("VarianceThreshold",),
+    "sklearn.feature_extraction.text": ("CountVectorizer", "TfidfTransformer", "TfidfVectorizer"),
+    "sklearn.linear_model": ("LinearRegression", "LogisticRegression", "Ridge"),
+}
+"""Classes of others that may stand in a model: a line here is a promise that no state of theirs can crash.
+
+What fitted them is arrays and plain values, and what they compute is NumPy's, which checks its bounds; where a
+class does not check, :mod:`.checks` does. So no trees, neighbours or libsvm models, whose C code trusts them.
+"""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_OURS = "wellorder"
+
+
+def own_estimators() -> dict[str, type]:
+    """Return wellorder's public estimators by name."""
+    room = import_module("wellorder.estimators")
+    found = {name: getattr(room, name) for name in room.__all__}
+    return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
+
+
+def public_name(cls: type) -> str | None:
+    """Return the name under which a file may hold objects of this class, or None."""
+    name = cls.__name__
+    if own_estimators().get(name) is cls:
+        return f"{_OURS}.{name}"
+    home = _HOME_OF.get(name)
+    if home is not None and getattr(import_module(home), name, None) is cls:
+        return f"{home}.{name}"
+    return None
+
+
+def find_class(public: Any) -> type:
+    """Return the class of this public name, if it is on the list."""
+    home, _, name = public.rpartition(".") if isinstance(public, str) else ("", "", "")
+    cls: Any = None
+    if home == _OURS:
+        cls = own_estimators().get(name)
+    elif _HOME_OF.get(name) == home:
+        cls = getattr(import_module(_HOME_OF[name]), name, None)
+    if not isinstance(cls, type):
+        raise ModelFileError(f"it asks for {str(public)[:80]!r}, which is not among the classes a model file may hold")
+    return cls
+
+
+def parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the constructor's parameters by name."""
+    found = inspect.signature(cls.__init__).parameters
+    return {name: value for name, value in found.items() if name != "self"}
+
+
+def may_be_set(cls: type, name: str) -> bool:
+    """Say whether an object of this class may carry this attribute: it must not hide a part of the class."""
+    if not name.isidentifier() or name.startswith("__"):
+        return False
+    if name in parameters(cls):
+        return True
+    hidden = inspect.getattr_static(cls, name, None)
+    return hidden is None or isinstance(hidden, bool | int | float | str)
