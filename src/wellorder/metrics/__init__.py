@@ -1,6 +1,35 @@
 """How good an ordering is: pure functions of grades and scores, and their names."""
 
+from .comparisons import ComparisonROC, comparison_auc, comparison_error, comparison_roc
+from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
+from .error_rates import order_error_rates
+from .kendall import kendall_tau
+from .push import p_norm_push
 from .registry import METRICS, Metric, Scorer, parse, scorer
+from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
 from .swapped import swapped_pairs
 
-__all__ = ["METRICS", "Metric", "Scorer", "parse", "scorer", "swapped_pairs"]
+__all__ = [
+    "METRICS",
+    "ComparisonROC",
+    "Metric",
+    "Scorer",
+    "auc_consecutive",
+    "auc_ovo",
+    "auc_pairs",
+    "average_precision",
+    "comparison_auc",
+    "comparison_error",
+    "comparison_roc",
+    "kendall_tau",
+    "misranking_cost",
+    "ndcg",
+    "order_error_rates",
+    "p_norm_push",
+    "parse",
+    "precision_at",
+    "reciprocal_rank",
+    "scorer",
+    "swapped_pairs",
+    "wmw",
+]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
+from .kendall import kendall_tau
+from .push import p_norm_push
+from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
 from .swapped import swapped_pairs
+
+Value: TypeAlias = bool | int | float | str
 
 
 @dataclass(frozen=True)
@@ -20,12 +27,33 @@ class Definition:
     greater_is_better: bool
     cutoff: str | None = None
     """The parameter that ``name@10`` sets, if there is one."""
+    needs_cutoff: bool = False
+    """Whether the name alone means nothing."""
+    defaults: Mapping[str, Value] = field(default_factory=dict)
+    """Options that the function asks for and a name may leave out."""
 
 
 METRICS: dict[str, Definition] = {
     "swapped_pairs": Definition(swapped_pairs, greater_is_better=False),
+    "wmw": Definition(wmw, greater_is_better=True),
+    "auc_pairs": Definition(auc_pairs, greater_is_better=True),
+    "auc_ovo": Definition(auc_ovo, greater_is_better=True),
+    "auc_consecutive": Definition(auc_consecutive, greater_is_better=True),
+    "misranking_cost": Definition(misranking_cost, greater_is_better=False, defaults={"order": "linear"}),
+    "kendall_tau": Definition(kendall_tau, greater_is_better=True),
+    "ndcg": Definition(ndcg, greater_is_better=True, cutoff="k"),
+    "average_precision": Definition(average_precision, greater_is_better=True),
+    "precision": Definition(precision_at, greater_is_better=True, cutoff="k", needs_cutoff=True),
+    "reciprocal_rank": Definition(reciprocal_rank, greater_is_better=True, cutoff="k"),
+    "p_norm_push": Definition(p_norm_push, greater_is_better=False),
 }
 """Every metric of scores against grades. A new one is one function and a line here."""
+
+ALIASES = {"precision_at": "precision", "map": "average_precision", "mrr": "reciprocal_rank", "tau": "kendall_tau"}
+"""Other names that :func:`parse` reads; it prints the first."""
+
+_NOT_OPTIONS = {"y", "scores", "groups", "sample_weight"}
+_NAME = re.compile(r"(?P<name>[a-z_]+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -34,6 +62,7 @@ class Metric:
 
     name: str
     cutoff: int | None = None
+    options: tuple[tuple[str, Value], ...] = ()
 
     @property
     def greater_is_better(self) -> bool:
@@ -43,34 +72,77 @@ class Metric:
     def __call__(self, y: Any, scores: Any, groups: Any = None, **options: Any) -> float:
         """Evaluate scores against grades."""
         definition = METRICS[self.name]
+        options = {**definition.defaults, **dict(self.options), **options}
         if self.cutoff is not None and definition.cutoff is not None:
             options = {definition.cutoff: self.cutoff, **options}
         return definition.function(y, scores, groups=groups, **options)
 
     def __str__(self) -> str:
-        return self.name if self.cutoff is None else f"{self.name}@{self.cutoff}"
+        written = ",".join(f"{key}={value}" for key, value in self.options)
+        return self.name + (f"({written})" if written else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
 
 
 def parse(name: str | Metric) -> Metric:
-    """Read a metric's name, such as ``swapped_pairs``.
+    """Read a metric's name, such as ``ndcg@10``, ``wmw(average=edges)`` or ``ndcg(gain=linear,empty=0)@5``.
+
+    Options are those of the metric's function, in any order. ``map``, ``mrr``, ``tau`` and
+    ``precision_at`` are other names of ``average_precision``, ``reciprocal_rank``, ``kendall_tau`` and
+    ``precision``. ``misranking_cost`` has linear costs unless it says ``(order=dcg)``.
 
     Examples
     --------
     >>> from wellorder import metrics
-    >>> print(metrics.parse("swapped_pairs"))
-    swapped_pairs
+    >>> print(metrics.parse("ndcg@10"), metrics.parse("map"), metrics.parse("swapped_pairs( ties = half )"))
+    ndcg@10 average_precision swapped_pairs(ties=half)
     """
     if isinstance(name, Metric):
         return name
-    match = re.fullmatch(r"([a-z_]+)(?:@([0-9]+))?", name.strip())
-    if match is None or match[1] not in METRICS:
+    match = _NAME.fullmatch(name.strip()) if isinstance(name, str) else None
+    known = "" if match is None else ALIASES.get(match["name"], match["name"])
+    if match is None or known not in METRICS:
         raise ValueError(f"there is no metric {name!r}; known are {', '.join(sorted(METRICS))}")
-    cutoff = None if match[2] is None else int(match[2])
-    if cutoff is not None and METRICS[match[1]].cutoff is None:
-        raise ValueError(f"the metric {match[1]!r} takes no cut-off; write it without '@{cutoff}'")
+    definition = METRICS[known]
+    cutoff = None if match["cutoff"] is None else int(match["cutoff"])
+    if cutoff is not None and definition.cutoff is None:
+        raise ValueError(f"the metric {known!r} takes no cut-off; write it without '@{cutoff}'")
+    if cutoff is None and definition.needs_cutoff:
+        raise ValueError(f"the metric {known!r} needs a cut-off: write {known}@10, say")
     if cutoff == 0:
         raise ValueError(f"the cut-off of {name!r} must be at least 1")
-    return Metric(match[1], cutoff)
+    return Metric(known, cutoff, _read_options(known, match["options"] or ""))
+
+
+def _read_options(name: str, text: str) -> tuple[tuple[str, Value], ...]:
+    """Read ``key=value,key=value`` and check it against the signature of the metric's function."""
+    definition = METRICS[name]
+    hints = get_type_hints(definition.function)
+    known = [key for key in inspect.signature(definition.function).parameters if key not in _NOT_OPTIONS]
+    if definition.cutoff is not None:
+        known.remove(definition.cutoff)
+    options: dict[str, Value] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, written = (piece.strip() for piece in part.partition("="))
+        if not equals or not written or key not in known:
+            raise ValueError(f"{part!r} is no option of the metric {name!r}; it has {', '.join(known)}")
+        if key in options:
+            raise ValueError(f"the option {key!r} of the metric {name!r} is given twice")
+        options[key] = value = _value(written)
+        if get_origin(hints[key]) is Literal and value not in get_args(hints[key]):
+            allowed = ", ".join(map(str, get_args(hints[key])))
+            raise ValueError(f"{part!r}: the option {key!r} of the metric {name!r} is one of {allowed}")
+    return tuple(sorted(options.items()))
+
+
+def _value(written: str) -> Value:
+    """Read a number or a truth value where it is one; other text stays text."""
+    if written in ("True", "False"):
+        return written == "True"
+    for kind in (int, float):
+        try:
+            return kind(written)
+        except ValueError:
+            continue
+    return written
 
 
 class Scorer:
@@ -99,5 +171,5 @@ class Scorer:
 
 
 def scorer(name: str | Metric) -> Scorer:
-    """Return a scikit-learn scorer for a metric, such as ``scorer("swapped_pairs")``."""
+    """Return a scikit-learn scorer for a metric, such as ``scorer("ndcg@10")``."""
     return Scorer(parse(name))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import numpy as np
-
-from ..order import Grades, Ties, check_scores, swapped_weight
+from ..order import GradedPairs, Ties, check_scores, swapped_weight
+from .inputs import check_ties, read_grades, undefined
 
 
 def swapped_pairs(
@@ -50,13 +48,15 @@ def swapped_pairs(
     >>> swapped_pairs([0, 1, 2], [0.1, 0.9, 0.5])
     0.3333333333333333
     """
-    if ties not in ("error", "half"):
-        raise ValueError(f"ties={ties!r} is not known; use 'error' or 'half'")
-    grades = y if isinstance(y, Grades) else Grades(y, groups, order, sample_weight)
-    pairs = grades.pairs
+    check_ties(ties)
+    grades = read_grades(y, groups, order, sample_weight)
     values = check_scores(scores, len(grades))
-    if pairs.n_pairs == 0:
-        warnings.warn(f"swapped_pairs is not defined: there is no pair ({grades.describe()})", stacklevel=2)
-        return float(np.nan)
+    if grades.pairs.n_pairs == 0:
+        return undefined("swapped_pairs", f"there is no pair ({grades.describe()})")
+    return swapped_share(grades.pairs, values, ties)
+
+
+def swapped_share(pairs: GradedPairs, scores: Any, ties: Ties) -> float:
+    """Σ_swapped W_ij / Σ W_ij, for checked scores and at least one pair."""
     pairs.refuse_lost_weights()
-    return swapped_weight(pairs, values, ties) / pairs.total
+    return swapped_weight(pairs, scores, ties) / pairs.total

@@ -20,6 +20,10 @@ LADDER_FROM = 32
 """A ladder is used from this many cells above or below an average row on."""
 
 
+PAIRS_PER_ROW = 4
+"""A ladder is also used where pairs of cells would be more than this many times the rows."""
+
+
 class CellPairs(NamedTuple):
     """Pairs of cells: every row of cell ``high`` stands above every row of cell ``low``."""
 
@@ -110,7 +114,8 @@ def make_cells(
     else:
         per_group = np.bincount(cell_group)[cell_group] if len(key) else count
         partnered = per_group > 1
-        if np.sum(count * (per_group - 1)) <= LADDER_FROM * np.sum(count):
+        n_rows, n_pairs = np.sum(count), np.sum(per_group - 1) // 2
+        if np.sum(count * (per_group - 1)) <= LADDER_FROM * n_rows and n_pairs <= PAIRS_PER_ROW * n_rows:
             pairs = _all_pairs(cell_group)
             if isinstance(structure, Scale):
                 scale = structure.scale[cell_level]
@@ -196,7 +201,7 @@ def _look_up(table: sp.csr_array, lines: Array, columns: Array) -> tuple[Array, 
     """Find entries of a table: where they are stored, and whether they are there at all."""
     n = table.shape[0]
     stored = np.repeat(np.arange(n), np.diff(table.indptr)) * n + table.indices
-    wanted = lines * n + columns
+    wanted = lines.astype(np.int64) * n + columns
     at = np.minimum(np.searchsorted(stored, wanted), len(stored) - 1)
     return at, stored[at] == wanted if len(stored) else np.zeros(len(wanted), bool)
 

@@ -15,6 +15,9 @@ from .graph import OrderGraph, Scale
 
 Balance = Literal["pairs", "groups"]
 
+_LARGE_GROUP = 1_000
+"""Groups of this many rows are sampled row by row, smaller ones as a whole."""
+
 
 @dataclass(frozen=True)
 class GradedPairs:
@@ -143,27 +146,23 @@ class GradedPairs:
         out[self.active] = scores[self.active] - (sums / np.diff(self.bounds))[group]
         return out
 
-    def subset(self, rows: Ints) -> GradedPairs:
-        """Return the pairs among some of the rows."""
-        return make_pairs(
-            self.level[rows],
-            None if self.group is None else self.group[rows],
-            None if self.row_weight is None else self.row_weight[rows],
-            self.graph,
-            self.balance,
-            compiled=self.compiled,
-        )
+    def sample(self, size: int, rng: np.random.Generator) -> tuple[Ints, GradedPairs]:
+        """Draw about ``size`` of the active rows, and the pairs among them: a small picture of the whole.
 
-    def sample_rows(self, size: int, rng: np.random.Generator) -> Ints:
-        """Draw about ``size`` of the active rows: whole groups where they are many, else rows of each."""
-        n_groups = self.cells.n_groups
-        if n_groups >= 64 and self.block is not None:
-            wanted = max(8, round(n_groups * size / len(self.active)))
-            chosen = np.zeros(n_groups + 1, bool)
-            chosen[rng.choice(n_groups, min(wanted, n_groups), replace=False)] = True
-            return np.flatnonzero(chosen[self.block]).astype(np.int32)
-        chosen = rng.choice(len(self.active), min(size, len(self.active)), replace=False, shuffle=False)
-        return np.sort(self.active[chosen])
+        Small groups are drawn whole, large ones row by row. A share q of a large group's rows has only
+        q² of its pairs, so these rows weigh 1/√q more: every group keeps its part of the whole.
+        """
+        share = min(1.0, size / max(len(self.active), 1))
+        block = np.zeros(len(self.active), np.int32) if self.block is None else self.block[self.active]
+        large = (np.diff(self.bounds) >= _LARGE_GROUP)[block]
+        chosen = np.where(large, rng.random(len(self.active)), rng.random(self.cells.n_groups)[block]) < share
+        rows = self.active[chosen]
+        weight = None if self.row_weight is None else self.row_weight[rows]
+        if large.any() and not large.all():
+            more = np.where(large[chosen], 1.0 / np.sqrt(share), 1.0)
+            weight = more if weight is None else weight * more
+        group = None if self.group is None else self.group[rows]
+        return rows, make_pairs(self.level[rows], group, weight, self.graph, self.balance, compiled=self.compiled)
 
 
 def make_pairs(

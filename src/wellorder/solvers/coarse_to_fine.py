@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..order import GradedPairs
-from ..spaces import KernelSpace, LinearSpace
-from ..sweeps import Floats, Ints
+from ..spaces import KernelSpace, LinearSpace, Space
+from ..sweeps import Floats
 from .newton_cg import newton_cg
 from .preconditioning import IDENTITY, diagonal, sampled_hessian, sampled_kernel_hessian
 from .problem import Problem, SolveResult
@@ -56,10 +56,10 @@ def _kernel(problem: Problem, space: KernelSpace, start: Floats | None, tol: flo
     size = min(space.n_rows // _RATIO, _MOST_LANDMARKS)
     if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):
         return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
-    rows = pairs.sample_rows(size, np.random.default_rng(0))
-    sample = _restricted(problem, space, pairs, rows)
-    if sample is None:
+    rows, some = pairs.sample(size, np.random.default_rng(0))
+    if some.n_pairs == 0:
         return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
+    sample = _restricted(problem, space.take(rows), pairs, some)
     coarse = newton_cg(sample, tol=tol, max_iter=max_iter)
     if start is None:
         start = np.zeros(space.n_coef)
@@ -76,12 +76,10 @@ def _smaller_linear(problem: Problem, rng: np.random.Generator) -> Problem | Non
     size = len(pairs.active) // _RATIO
     if size < max(_FEWEST_ROWS, _ROWS_PER_COEF * space.n_coef) or space.n_coef > _MOST_COEF:
         return None
-    return _restricted(problem, space, pairs, pairs.sample_rows(size, rng))
+    rows, some = pairs.sample(size, rng)
+    return _restricted(problem, space.take(rows), pairs, some) if some.n_pairs else None
 
 
-def _restricted(problem: Problem, space: LinearSpace | KernelSpace, pairs: GradedPairs, rows: Ints) -> Problem | None:
-    """Return the problem over some rows, with the same weight on the mean loss; None without a pair."""
-    sample = pairs.subset(rows)
-    if sample.n_pairs == 0:
-        return None
-    return Problem(space.take(rows), sample, problem.loss, problem.strength * pairs.total / sample.total)
+def _restricted(problem: Problem, space: Space, pairs: GradedPairs, sample: GradedPairs) -> Problem:
+    """Return the problem over a sample, with the same weight on the mean loss."""
+    return Problem(space, sample, problem.loss, problem.strength * pairs.total / sample.total)

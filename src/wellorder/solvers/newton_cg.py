@@ -24,6 +24,9 @@ _TRUNCATION = 0.25
 
 _MOST_PRODUCTS = 500
 
+_CREDIBLE = 2.0
+"""A preconditioner is taken for the Hessian while no step of conjugate gradients is longer than this."""
+
 _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
 
@@ -37,6 +40,8 @@ class _Point(NamedTuple):
 class _Step(NamedTuple):
     f: Function
     predicted: float  # the decrease of the quadratic model
+    leftover: float  # at most what a better step could gain beyond that, or infinite where nobody checked
+    stretch: float  # the longest step of conjugate gradients: the largest value of M/H seen
     n_products: int
 
 
@@ -50,34 +55,36 @@ def newton_cg(
 ) -> SolveResult:
     """Minimise a smooth problem to a relative accuracy ``tol`` of the objective.
 
-    Stops when what a Newton step can gain is below ``tol`` times the objective: that is told by the
-    gradient where the preconditioner resembles the Hessian, else by conjugate gradients, whose last
-    step is then taken too.
+    Stops when a Newton step, solved so far that its error is bounded, promises less than ``tol`` times
+    the objective; that step is taken too.
     """
     space = problem.space
     coef = np.zeros(space.n_coef) if start is None else start
     point = _evaluate(problem, Function(space, coef, np.zeros(space.n_rows) if start is None else None))
-    n_products, n_iter, gap = 0, 0, np.inf
+    n_products, n_iter, gap, stretch = 0, 0, np.inf, np.inf
     while np.isfinite(point.objective) and n_iter < max_iter:
+        enough = tol * abs(point.objective)
         gradient = point.f.coef + problem.strength * space.adjoint(point.risk.gradient)
         smoothed = Function(space, preconditioner.apply(gradient))
         fit = space.inner(gradient, smoothed)
         if fit <= 0 and preconditioner is not IDENTITY and gradient.any():  # no inverse, in floating point
             preconditioner = IDENTITY
             continue
-        if fit <= 0 or (preconditioner.resembles and 0.5 * fit <= tol * abs(point.objective)):
-            gap = 0.5 * fit
+        borne_out = preconditioner.resembles and stretch < _CREDIBLE  # by the last step's products
+        if fit <= 0 or (borne_out and 0.5 * _CREDIBLE * fit <= enough):
+            gap = 0.5 * _CREDIBLE * max(fit, 0.0)
             break
-        step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner)
+        step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, enough)
         n_products += step.n_products
-        gap = step.predicted
+        gap, stretch = step.predicted + step.leftover, step.stretch
         new_point = _line_search(problem, point, step.f, space.inner(gradient, step.f))
         if new_point is None:  # rounding hides any further decrease
+            gap = step.predicted
             break
         n_iter += 1
         point = new_point
-        logger.debug("step %d: objective %.10g, gained about %.2g", n_iter, point.objective, gap)
-        if gap <= tol * abs(point.objective):
+        logger.debug("step %d: objective %.10g, gap %.2g, %d products", n_iter, point.objective, gap, n_products)
+        if gap <= enough:
             break
     converged = gap <= max(tol, 1e-12) * abs(point.objective)
     return SolveResult(point.f.coef, point.objective, gap, n_iter, n_products, converged)
@@ -95,16 +102,18 @@ def _minimise_model(
     fit: float,
     risk: RiskAt,
     preconditioner: Preconditioner,
+    enough: float,
 ) -> _Step:
     """Minimise ⟨g, p⟩ + ½ ⟨p, Hp⟩ over p by preconditioned conjugate gradients, roughly.
 
-    ``smoothed`` is M⁻¹ g and ``fit`` is ⟨g, M⁻¹ g⟩.
+    ``smoothed`` is M⁻¹ g and ``fit`` is ⟨g, M⁻¹ g⟩. While the decrease is large, a guess of what is left
+    says when to stop. Once it could be below ``enough``, a guess will not do: see :func:`_bound`.
     """
     space, strength = problem.space, problem.strength
     residual = -gradient
     direction = Function(space, -smoothed.coef, -smoothed.scores)
     step = Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows))
-    predicted = 0.0
+    predicted, leftover, stretch = 0.0, np.inf, 0.0
     for n_products in range(1, _MOST_PRODUCTS + 1):
         # invariant: directions are conjugate, and step minimises the model over their span
         bent = strength * risk.hessian_product(direction.scores)
@@ -113,15 +122,36 @@ def _minimise_model(
         residual = residual - length * (direction.coef + space.adjoint(bent))
         gain = 0.5 * length * fit
         predicted += gain
-        if n_products > 1 and n_products * gain <= _TRUNCATION * predicted:
-            break  # gains shrink, on average, at least this fast
+        stretch = max(stretch, length)
         smoothed = Function(space, preconditioner.apply(residual))
         new_fit = space.inner(residual, smoothed)
-        if new_fit <= 0 or (preconditioner.resembles and 0.5 * new_fit <= _TRUNCATION * predicted):
+        if new_fit <= 0:
+            leftover = 0.0
+            break
+        guess = n_products * gain if n_products > 1 else np.inf  # gains shrink, on average, at least this fast
+        if preconditioner.resembles:
+            guess = min(guess, 0.5 * new_fit)
+        if predicted + guess <= enough:
+            leftover = _bound(Function(space, residual), new_fit, stretch, preconditioner)
+            if predicted + leftover <= enough:
+                break
+        elif predicted > enough and guess <= _TRUNCATION * predicted:
             break
         direction = smoothed.plus(new_fit / fit, direction)
         fit = new_fit
-    return _Step(step, predicted, n_products)
+    return _Step(step, predicted, leftover if predicted + leftover <= enough else np.inf, stretch, n_products)
+
+
+def _bound(residual: Function, fit: float, stretch: float, preconditioner: Preconditioner) -> float:
+    """Bound ½ ⟨r, H⁻¹ r⟩, what conjugate gradients have left to gain.
+
+    H is at least the identity, so ½ ‖r‖² is a bound for certain. A preconditioner that claims to resemble H
+    gives a far better one, ½ ⟨r, M⁻¹ r⟩ times the largest value of M/H, but only if the products with H itself
+    bear it out: the steps' lengths are values of M/H, and must not have shown it to be far from one.
+    """
+    if preconditioner.resembles and stretch < _CREDIBLE:
+        return 0.5 * _CREDIBLE * fit
+    return 0.5 * residual.square
 
 
 def _line_search(problem: Problem, point: _Point, step: Function, slope: float) -> _Point | None:

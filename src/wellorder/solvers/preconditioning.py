@@ -22,7 +22,7 @@ class Preconditioner:
     """Multiply coefficients by M⁻¹."""
 
     resembles: bool
-    """Whether M is so close to H that ½ ⟨g, M⁻¹ g⟩ tells what a Newton step would gain."""
+    """Whether M is close to H, so that ½ ⟨r, M⁻¹ r⟩ is a fair guess of what is left to gain."""
 
 
 IDENTITY = Preconditioner(lambda residual: residual, resembles=False)

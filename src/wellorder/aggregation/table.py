@@ -1,0 +1,40 @@
+"""The scores of several rankers: rows × rankers, in lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..order.labels import encode_groups
+from ..sweeps import Array, Floats, Ints
+
+
+def read_scores(scores: Any, groups: Any) -> tuple[Floats, Ints | None, Array]:
+    """Check the scores; return them, the list of each row (None for one list) and the lists' lengths."""
+    table = np.asarray(scores, dtype=float)
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ValueError(f"scores have shape {table.shape}; give one row an item and one column a ranker")
+    bad = np.argwhere(np.isnan(table))
+    if len(bad):
+        raise ValueError(
+            f"the score of row {bad[0, 0]} by ranker {bad[0, 1]} is NaN; every ranker must score every row"
+        )
+    group, n_groups = encode_groups(groups, len(table))
+    sizes = np.array([len(table)]) if group is None else np.bincount(group, minlength=n_groups)
+    return table, group, sizes
+
+
+def read_ranker_weights(weights: Any, n_rankers: int) -> Floats:
+    """Check the weights of the rankers: one each, finite, not negative, not all zero."""
+    if weights is None:
+        return np.ones(n_rankers)
+    values = np.asarray(weights, dtype=float)
+    if values.shape != (n_rankers,):
+        raise ValueError(f"weights have shape {values.shape}, but there are {n_rankers} rankers; give one weight each")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        raise ValueError(f"ranker {bad[0]} has the weight {values[bad[0]]}; weights must be finite and not negative")
+    if not values.any():
+        raise ValueError("all rankers have the weight zero")
+    return values

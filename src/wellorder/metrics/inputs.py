@@ -1,0 +1,86 @@
+"""What every metric checks first: grades, tie rules, what counts as relevant, what an empty query counts as."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from ..order import Grades, Ties
+from ..sweeps import Array, Floats
+
+Empty: TypeAlias = Literal["skip"] | float
+"""What a query without a relevant item counts as: nothing at all, or this number."""
+
+
+def read_grades(y: Any, groups: Any, order: Any = "full", sample_weight: Any = None) -> Grades:
+    """Take grades as they are, or make them; a ``Grades`` brings its own groups, order and weights."""
+    return y if isinstance(y, Grades) else Grades(y, groups, order, sample_weight)
+
+
+def read_unweighted(name: str, y: Any, groups: Any) -> Grades:
+    """Read grades for a metric of ranked lists, where a row has no weight."""
+    grades = read_grades(y, groups)
+    if grades.weight is not None:
+        raise ValueError(f"{name} looks at places in a list and has no use for row weights; give Grades without them")
+    return grades
+
+
+def check_ties(ties: Any) -> None:
+    """Refuse an unknown rule for equal scores."""
+    check_option("ties", ties, get_args(Ties))
+
+
+def check_option(name: str, value: Any, known: tuple[str, ...]) -> None:
+    """Refuse a value that is not among the known ones."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name}={value!r} is not known; use {' or '.join(map(repr, known))}")
+
+
+def check_cutoff(k: Any) -> None:
+    """Refuse a cut-off that is not a whole number from 1 on."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"k={k!r} is no cut-off; give a whole number, at least 1")
+
+
+def check_empty(empty: Any) -> None:
+    """Refuse anything but "skip" and a finite number."""
+    number = isinstance(empty, Real) and not isinstance(empty, bool) and bool(np.isfinite(float(empty)))
+    if not number and not (isinstance(empty, str) and empty == "skip"):
+        raise ValueError(f"empty={empty!r} is not known; use 'skip', or the number that such a query counts as")
+
+
+def undefined(name: str, reason: str, depth: int = 1) -> float:
+    """Warn the caller of a metric, ``depth`` calls away, that it has no value, and return NaN."""
+    warnings.warn(f"{name} is not defined: {reason}", stacklevel=depth + 2)
+    return float(np.nan)
+
+
+def grade_values(grades: Grades) -> Floats:
+    """Return the levels as numbers; their places where they are none."""
+    levels = grades.levels
+    if not _are_numbers(levels):
+        return np.arange(len(levels), dtype=float)
+    values = np.array([float(level) for level in levels])  # type: ignore[arg-type]
+    if (np.diff(values) < 0).any():
+        raise ValueError("the declared levels are numbers that do not rise; declare them in rising order, or as text")
+    return values
+
+
+def relevant_levels(grades: Grades, positive: Any) -> Array:
+    """Say of each level whether it is relevant: ``positive`` or better."""
+    levels = grades.levels
+    if positive in levels:
+        return np.arange(len(levels)) >= levels.index(positive)
+    if not _are_numbers(levels) or not isinstance(positive, Real) or isinstance(positive, bool):
+        raise ValueError(
+            f"positive={positive!r} is not among the levels ({', '.join(map(repr, levels[:8]))}); "
+            "give the lowest grade that counts as relevant"
+        )
+    return np.asarray(grade_values(grades) >= float(positive))
+
+
+def _are_numbers(levels: tuple[Any, ...]) -> bool:
+    return all(isinstance(level, Real) for level in levels)

@@ -1,0 +1,112 @@
+"""Ranked lists, all groups at once, with the runs of tied scores inside them.
+
+The metrics of the top of a list take the exact expectation over a random order of tied rows. Inside a
+run of m tied rows every row is equally likely at every place, so all they need is a few numbers a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..order import Grades, check_scores
+from ..sweeps import Array, Floats, Ints, sort_rows, use_compiled
+from .inputs import Empty, read_unweighted, relevant_levels, undefined
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The judged rows by group, then by descending score; O(n log n) to make."""
+
+    rows: Ints
+    """Which row stands where."""
+    level: Ints
+    """The level number of each place."""
+    sizes: Array
+    """How many judged rows each group has, perhaps none."""
+    first: Array
+    """The place where each run of equal scores begins."""
+
+    @cached_property
+    def group(self) -> Array:
+        """The group of each place."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @cached_property
+    def begin(self) -> Array:
+        """The first place of each group."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def position(self) -> Array:
+        """Where each place stands in its own list, counted from 1."""
+        return np.asarray(np.arange(1, len(self.rows) + 1) - np.repeat(self.begin, self.sizes))
+
+    @cached_property
+    def run_size(self) -> Array:
+        """How many rows are tied in each run."""
+        return np.diff(self.first, append=len(self.rows))
+
+    @cached_property
+    def run_group(self) -> Array:
+        """The group of each run."""
+        return self.group[self.first]
+
+    def run_sums(self, values: Array) -> Array:
+        """Sum values, one a place, over each run."""
+        return np.add.reduceat(values, self.first) if len(self.first) else np.zeros(0)
+
+    def spread(self, of_run: Array) -> Array:
+        """Give each place the value of its run."""
+        return np.repeat(of_run, self.run_size)
+
+    def before(self, of_run: Array) -> Array:
+        """Sum, for each run, over the earlier runs of its group."""
+        running = np.cumsum(of_run) - of_run
+        opens = np.diff(self.run_group, prepend=-1) > 0
+        return np.asarray(running - running[opens][np.cumsum(opens) - 1]) if len(running) else running
+
+    def group_sums(self, values: Floats) -> Floats:
+        """Sum values, one a place, over each group."""
+        return np.bincount(self.group, values, minlength=len(self.sizes))
+
+    def mean(self, name: str, values: Floats, defined: Array, empty: Empty) -> float:
+        """Average over the groups; one where the metric is not defined counts as ``empty``."""
+        there = self.sizes > 0
+        if empty != "skip":
+            values, defined = np.where(defined, values, float(empty)), there
+        chosen = values[defined & there]
+        if len(chosen) == 0:
+            what = f"none of {int(there.sum()):,} queries has a relevant item" if there.any() else "there is no row"
+            return undefined(name, what, depth=2)
+        return float(np.mean(chosen))
+
+
+def make_lists(grades: Grades, scores: Any) -> Lists:
+    """Sort the judged rows by group and descending score, and find the ties."""
+    values = check_scores(scores, len(grades))
+    judged = grades.level >= 0
+    block = grades.group
+    if block is None and not judged.all():
+        block = np.zeros(len(grades), np.int32)
+    if block is not None and not judged.all():
+        block = np.where(judged, block, -1).astype(np.int32)
+    sizes = np.array([len(grades)]) if block is None else np.bincount(block[judged], minlength=grades.n_groups)
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    rows = sort_rows(-values, block, bounds, compiled=use_compiled(len(values)))
+    ordered = values[rows]
+    opens = np.ones(len(rows), bool)
+    opens[1:] = ordered[1:] != ordered[:-1]
+    opens[bounds[:-1][sizes > 0]] = True
+    return Lists(rows=rows, level=grades.level[rows], sizes=sizes, first=np.flatnonzero(opens))
+
+
+def judged_lists(name: str, y: Any, scores: Any, groups: Any, positive: Any) -> tuple[Lists, Array]:
+    """Return the ranked lists, and the number of relevant rows in each run of ties."""
+    grades = read_unweighted(name, y, groups)
+    lists = make_lists(grades, scores)
+    relevant = relevant_levels(grades, positive) if len(lists.rows) else np.zeros(1, bool)
+    return lists, lists.run_sums(relevant[lists.level].astype(np.int64))

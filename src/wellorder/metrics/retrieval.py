@@ -1,0 +1,268 @@
+"""Metrics of the top of a ranked list, averaged over queries; ties in exact expectation.
+
+All of them are O(n log n), over all queries at once. Where rows of a query have equal scores, the
+value is the mean over every order of the tied rows, in closed form: no order is drawn, and no order
+of the input can change it. trec_eval and ir_measures break ties by document id instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ..order import Grades
+from ..sweeps import Array, Floats
+from .inputs import (
+    Empty,
+    check_cutoff,
+    check_empty,
+    check_option,
+    grade_values,
+    read_unweighted,
+)
+from .lists import Lists, judged_lists, make_lists
+
+Gain = Literal["exp2", "linear"]
+
+
+def ndcg(
+    y: Any, scores: Any, groups: Any = None, k: int | None = None, gain: Gain = "exp2", empty: Empty = "skip"
+) -> float:
+    r"""Normalised discounted cumulative gain: DCG@k / (DCG@k of the best order), averaged over queries.
+
+    DCG@k = Σ_{i ≤ k} gain(grade of the i-th row) / log2(1 + i). The base of the logarithm cancels. A
+    list shorter than k uses what is there. Some older benchmark scripts discount as 1, 1, 1/log2(3), …
+    instead: not comparable.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades, not negative (places 0, 1, … of the levels if they are text); rows without one are left out.
+    scores : array of shape (n,)
+        Scores; a higher one stands above. Ties: exact expectation, as scikit-learn's ``ndcg_score``.
+    groups : array of shape (n,), optional
+        The query of each row.
+    k : int, optional
+        Look at the first k places only.
+    gain : {"exp2", "linear"}
+        2^grade − 1 (Burges and others, 2005), or the grade itself (scikit-learn, trec_eval).
+    empty : "skip" or a number
+        What a query in which every gain is zero counts as. scikit-learn and trec_eval use 0.
+
+    Returns
+    -------
+    float
+        In [0, 1], the higher the better; NaN, with a warning, if there is no query to average over.
+
+    References
+    ----------
+    Järvelin and Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques. Ties: McSherry and
+    Najork (2008), Computing information retrieval performance measures efficiently in the presence of
+    tied scores.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import ndcg
+    >>> round(ndcg([0, 1, 2], [0.1, 0.9, 0.5]), 4)
+    0.7967
+    """
+    check_option("gain", gain, get_args(Gain))
+    check_empty(empty)
+    if k is not None:
+        check_cutoff(k)
+    grades = read_unweighted("ndcg", y, groups)
+    gains = _gains(grades, gain)
+    lists = make_lists(grades, scores)
+    discount = 1.0 / np.log2(1.0 + lists.position)
+    if k is not None:
+        discount[lists.position > k] = 0.0
+    best = _best_levels(lists, len(gains))
+    highest = np.zeros(len(lists.sizes))
+    highest[lists.sizes > 0] = gains[best[lists.begin[lists.sizes > 0]]]
+    defined = highest > 0
+    unit = np.where(defined, highest, 1.0)[lists.group]  # large gains must not overflow in the sum
+    mean_gain = lists.spread(lists.run_sums(gains[lists.level] / unit) / lists.run_size)
+    ideal = lists.group_sums(gains[best] / unit * discount)
+    value = lists.group_sums(mean_gain * discount) / np.where(defined, ideal, 1.0)
+    return lists.mean("ndcg", np.minimum(value, 1.0), defined, empty)
+
+
+def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip") -> float:
+    r"""Average precision, averaged over queries (MAP): the mean precision at the places of relevant rows.
+
+    AP = (1/R) Σ_{i relevant} (relevant rows among the first i) / i with R the number of relevant rows of
+    the query; the usual definition (paper 004's is not divided by R). In a run of m tied rows, r of them
+    relevant, with a rows and b relevant rows above, the expected contribution is
+    (r/m) Σ_{j=1..m} (b + 1 + (j − 1)(r − 1)/(m − 1)) / (a + j). scikit-learn's
+    ``average_precision_score`` treats a run as one threshold instead: equal without ties only.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades; rows without one (NaN) are left out.
+    scores : array of shape (n,)
+        Scores; a higher one stands above. Ties: exact expectation.
+    groups : array of shape (n,), optional
+        The query of each row.
+    positive : grade
+        The lowest grade that counts as relevant.
+    empty : "skip" or a number
+        What a query without a relevant row counts as. trec_eval uses 0.
+
+    Returns
+    -------
+    float
+        In [0, 1], the higher the better; NaN, with a warning, if there is no query to average over.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import average_precision
+    >>> average_precision([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    0.5833333333333333
+    """
+    check_empty(empty)
+    lists, hits = judged_lists("average_precision", y, scores, groups, positive)
+    r, m = lists.spread(hits), lists.spread(lists.run_size)
+    b = lists.spread(lists.before(hits))
+    j = np.arange(len(lists.rows)) - lists.spread(lists.first)  # rows of the run above this place
+    precision = (b + 1 + j * (r - 1) / np.maximum(m - 1, 1)) / lists.position
+    found = lists.group_sums(r / m * precision)
+    relevant = np.bincount(lists.run_group, hits, minlength=len(lists.sizes))
+    return lists.mean("average_precision", found / np.maximum(relevant, 1), relevant > 0, empty)
+
+
+def precision_at(y: Any, scores: Any, k: int, groups: Any = None, positive: Any = 1, empty: Empty = "skip") -> float:
+    r"""Share of relevant rows among the first k places, averaged over queries.
+
+    Divides by k, also where the list is shorter (as trec_eval): a list of 3 rows cannot reach 1 at k = 5.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades; rows without one (NaN) are left out.
+    scores : array of shape (n,)
+        Scores; a higher one stands above. Ties: exact expectation.
+    k : int
+        How many places to look at.
+    groups : array of shape (n,), optional
+        The query of each row.
+    positive : grade
+        The lowest grade that counts as relevant.
+    empty : "skip" or a number
+        What a query without a relevant row counts as. trec_eval uses 0.
+
+    Returns
+    -------
+    float
+        In [0, 1], the higher the better; NaN, with a warning, if there is no query to average over.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import precision_at
+    >>> precision_at([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1], k=3)
+    0.6666666666666666
+    """
+    check_cutoff(k)
+    check_empty(empty)
+    lists, hits = judged_lists("precision_at", y, scores, groups, positive)
+    inside = lists.run_sums((lists.position <= k).astype(float))
+    found = np.bincount(lists.run_group, hits * inside / lists.run_size, minlength=len(lists.sizes))
+    relevant = np.bincount(lists.run_group, hits, minlength=len(lists.sizes))
+    return lists.mean("precision_at", found / k, relevant > 0, empty)
+
+
+def reciprocal_rank(
+    y: Any,
+    scores: Any,
+    groups: Any = None,
+    positive: Any = 1,
+    empty: Empty = "skip",
+    k: int | None = None,
+) -> float:
+    r"""One over the place of the first relevant row, averaged over queries (MRR).
+
+    The usual definition; paper 004's 'MRR' sums over all relevant rows. Where the first relevant rows
+    are r of m tied ones below a others, the value is E[1/(a + J)] with
+    P(J = j) = C(m − j, r − 1) / C(m, r), the place of the first of r drawn from m.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades; rows without one (NaN) are left out.
+    scores : array of shape (n,)
+        Scores; a higher one stands above. Ties: exact expectation.
+    groups : array of shape (n,), optional
+        The query of each row.
+    positive : grade
+        The lowest grade that counts as relevant.
+    empty : "skip" or a number
+        What a query without a relevant row counts as. trec_eval uses 0.
+    k : int, optional
+        A first relevant row below place k counts as 0.
+
+    Returns
+    -------
+    float
+        In [0, 1], the higher the better; NaN, with a warning, if there is no query to average over.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import reciprocal_rank
+    >>> reciprocal_rank([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    0.5
+    """
+    check_empty(empty)
+    if k is not None:
+        check_cutoff(k)
+    lists, hits = judged_lists("reciprocal_rank", y, scores, groups, positive)
+    found = np.flatnonzero(hits > 0)
+    run = found[np.diff(lists.run_group[found], prepend=-1) > 0]  # the first run with a hit of each group
+    group = lists.run_group[run]
+    value = np.zeros(len(lists.sizes))
+    value[group] = _expected_reciprocal(
+        lists.first[run] - lists.begin[group], lists.run_size[run], hits[run], np.inf if k is None else k
+    )
+    relevant = np.bincount(group, minlength=len(lists.sizes))
+    return lists.mean("reciprocal_rank", value, relevant > 0, empty)
+
+
+def _expected_reciprocal(a: Array, m: Array, r: Array, k: float) -> Floats:
+    """E[1/(a + J)], J the first of r hits among m places in random order; 0 where a + J > k.
+
+    P(J > j) = Π_{i<j} (m − r − i)/(m − i), at most (1 − r/m)^j: beyond 46·m/r it is below 1e-20.
+    """
+    length = np.minimum(m - r + 1, np.ceil(46.0 * m / r) + 1).astype(np.int64)
+    case = np.repeat(np.arange(len(m)), length)
+    j = np.arange(len(case)) - np.repeat(np.cumsum(length) - length, length)  # places of the run above this one
+    a, m, r = a[case], m[case], r[case]
+    missed = np.where(j > 0, (m - r - j + 1) / (m - j + 1), 1.0)
+    step = 1
+    # invariant: missed is the product of (at most) ``step`` factors, those of this place and just above it
+    while (later := np.flatnonzero(j >= step)).size:
+        missed[later] = missed[later] * missed[later - step]
+        step *= 2
+    place = a + j + 1
+    chance = np.where(place <= k, missed * r / (m - j), 0.0)
+    return np.bincount(case, chance / place, minlength=len(length))
+
+
+def _gains(grades: Grades, gain: Gain) -> Floats:
+    """Return the gain of each level."""
+    values = grade_values(grades)
+    if (values < 0).any():
+        raise ValueError(f"ndcg needs grades that are not negative, and there is {values.min():g}; shift them")
+    if gain == "linear":
+        return values
+    if (values >= 1024).any():
+        raise ValueError(
+            f"gain='exp2' needs 2^grade, which overflows at grade {values.max():g}; use gain='linear', or map the "
+            "grades to 0, 1, 2, ..."
+        )
+    return np.exp2(values) - 1.0
+
+
+def _best_levels(lists: Lists, n_levels: int) -> Array:
+    """Return the level at each place, were every group in its best order."""
+    key, count = np.unique(lists.group * n_levels + (n_levels - 1 - lists.level), return_counts=True)
+    return np.repeat(n_levels - 1 - key % max(n_levels, 1), count)
