@@ -308,3 +308,24 @@ def test_bad_input_is_named(changes, message):
 def test_features_too_large_to_multiply_are_named():
     with pytest.raises(ValueError, match="scale the columns"):
         wo.RankSVM().fit([[1e300], [-1e300], [5e299]], [0, 1, 2])
+
+
+def test_nothing_beside_an_order_is_ignored_silently():
+    X, y, group, _ = make_data(30)
+    with pytest.raises(ValueError, match="order was passed beside a Grades"):
+        wo.RankSVM(order="chain").fit(X, wo.Grades(y))
+    with pytest.raises(ValueError, match="levels was passed beside a Grades"):
+        wo.RankSVM(levels=[0, 1, 2, 3]).fit(X, wo.Grades(y))
+    with pytest.raises(ValueError, match="groups was passed beside a Grades"):
+        wo.metrics.swapped_pairs(wo.Grades(y), X[:, 0], groups=group)
+    expected = wo.metrics.swapped_pairs(y, X[:, 0], order="linear")
+    assert wo.metrics.swapped_pairs(wo.Grades(y), X[:, 0], order="linear") == expected
+
+
+def test_scorers_read_text_grades_by_the_models_levels():
+    X, y, group, _ = make_data(31, n_levels=3)
+    text = np.array(["poor", "fair", "good"])[y]
+    ranker = wo.RankSVM(levels=["poor", "fair", "good"])
+    for model in (ranker.fit(X, text), make_pipeline(StandardScaler(), ranker).fit(X, text)):
+        expected = wo.metrics.swapped_pairs(y, model.decision_function(X), groups=group)
+        assert scorer("swapped_pairs")(model, X, text, group) == -expected

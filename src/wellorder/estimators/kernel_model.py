@@ -8,7 +8,16 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..spaces import KERNELS, Kernel, KernelSpace, LinearSpace, NystroemMap, refuse_if_too_large, resolve_gamma
+from ..spaces import (
+    KERNELS,
+    Kernel,
+    KernelSpace,
+    LinearSpace,
+    NystroemMap,
+    refuse_if_too_large,
+    resolve_gamma,
+    use_single,
+)
 from ..sweeps import Array, Floats
 from .validation import check_option, check_whole
 
@@ -49,8 +58,8 @@ class KernelModel(BaseEstimator):
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
-    def _make_space(self, X: Any, rng: np.random.Generator) -> LinearSpace | KernelSpace:
-        """Choose where scores come from; says how much memory a kernel needs, before it takes it."""
+    def _make_space(self, X: Any, tol: float, rng: np.random.Generator) -> LinearSpace | KernelSpace:
+        """Choose where scores come from; a kernel that would not fit into memory is refused first."""
         if self._is_plain_linear:
             return LinearSpace(X)
         self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, X)
@@ -60,8 +69,9 @@ class KernelModel(BaseEstimator):
             return LinearSpace(features.transform(X))
         if self.kernel == "precomputed":
             return KernelSpace(X.toarray() if hasattr(X, "toarray") else X)
-        refuse_if_too_large(X.shape[0], X.dtype.itemsize)
-        return KernelSpace(self._kernel().matrix(X, X))
+        single = X.dtype == np.float32 or use_single(X.shape[0], tol)
+        refuse_if_too_large(X.shape[0], 4 if single else 8)
+        return KernelSpace(self._kernel().matrix(X, X, single=single))
 
     def _store(self, coef: Floats, X: Any) -> None:
         """Keep what scores of new rows need."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import LOSSES, PairSet
-from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
+from ..order import Balance, Comparisons, GradedPairs, Grades, SumOfPairs, draw_pairs, refuse_beside
 from ..solvers import coarse_to_fine, cutting_plane, make_problem
 from .base import Ranker
 from .kernel_model import KernelModel
@@ -168,11 +168,14 @@ class RankSVM(KernelModel, Ranker):
             Row weights; 2 is the same as listing the row twice.
         """
         self._check_parameters()
+        if isinstance(y, Grades):
+            named_full = isinstance(self.order, str) and self.order == "full"
+            refuse_beside(y, order=None if named_full else self.order, levels=self.levels)
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         pairs = self._choose_pairs(as_order(y, groups, sample_weight, self.order, self.levels), X.shape[0], rng)
         start = self._start(*X.shape) if self.warm_start else None
-        problem = make_problem(self._make_space(X, rng), pairs, LOSSES[self.loss], self.C)
+        problem = make_problem(self._make_space(X, self.tol, rng), pairs, LOSSES[self.loss], self.C)
         result = _SOLVERS[self.loss](problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..order import Comparisons, Grades, OrderSum, Supervision
+from ..order import Comparisons, Grades, OrderSum, Supervision, refuse_beside
 from ..solvers import SolveResult
 
 Order: TypeAlias = Grades | Comparisons | OrderSum
@@ -20,10 +20,7 @@ def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterab
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give one grade a row")
     if isinstance(y, Grades | Comparisons | OrderSum):
-        for name, value in (("groups", groups), ("sample_weight", sample_weight)):
-            if value is not None:
-                kind = type(y).__name__
-                raise ValueError(f"{name} was passed beside a {kind}; give it to the {kind} itself")
+        refuse_beside(y, groups=groups, sample_weight=sample_weight)
         return y
     return Grades(y, groups, order, sample_weight, levels)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from ..order import Grades, OrderGraph, Ties, check_scores, swapped_weight
+from ..order import Grades, OrderGraph, Ties, check_scores, refuse_beside, swapped_weight
 from ..order.graph import as_graph
 from .inputs import check_option, check_ties, read_grades, undefined
 from .swapped import swapped_share
@@ -171,6 +171,7 @@ def misranking_cost(
     """
     check_ties(ties)
     if isinstance(y, Grades):
+        refuse_beside(y, groups=groups, sample_weight=sample_weight)
         grades = y if order is None else y.with_graph(as_graph(order, y.levels))
         if tuple(grades.graph.levels) != tuple(y.levels):
             raise ValueError(f"order is over {list(grades.graph.levels)}, but the levels are {list(y.levels)}")

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from ..order import Grades, Ties
+from ..order import Grades, Ties, refuse_beside
+from ..order.graph import as_graph
 from ..sweeps import Array, Floats
 
 Empty: TypeAlias = Literal["skip"] | float
@@ -16,8 +17,16 @@ Empty: TypeAlias = Literal["skip"] | float
 
 
 def read_grades(y: Any, groups: Any, order: Any = "full", sample_weight: Any = None) -> Grades:
-    """Take grades as they are, or make them; a ``Grades`` brings its own groups, order and weights."""
-    return y if isinstance(y, Grades) else Grades(y, groups, order, sample_weight)
+    """Take grades as they are, or make them; a ``Grades`` brings its own groups and weights.
+
+    Its own order counts too, unless another than "full" is asked for.
+    """
+    if not isinstance(y, Grades):
+        return Grades(y, groups, order, sample_weight)
+    refuse_beside(y, groups=groups, sample_weight=sample_weight)
+    if isinstance(order, str) and order == "full":
+        return y
+    return y.with_graph(as_graph(order, y.levels))
 
 
 def read_unweighted(name: str, y: Any, groups: Any) -> Grades:

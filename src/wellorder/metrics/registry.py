@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ..order import Grades
 from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
 from .kendall import kendall_tau
 from .push import p_norm_push
@@ -157,6 +158,9 @@ class Scorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> float:
         """Evaluate a fitted estimator; a metric of which less is better comes with its sign turned."""
+        levels = getattr(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator, "levels", None)
+        if levels is not None and not isinstance(y, Grades):
+            y, groups = Grades(y, groups, levels=levels), None  # text is ordered by the model's own levels
         value = self.metric(y, estimator.decision_function(X), groups)
         return value if self.metric.greater_is_better else -value
 

@@ -24,7 +24,7 @@ def swapped_pairs(
     ----------
     y : array of shape (n,), or Grades
         Grades, higher is better; rows without a grade (NaN) are left out. A ``Grades`` brings its own
-        groups, order and weights.
+        groups and weights, and its own order unless ``order`` says otherwise.
     scores : array of shape (n,)
         Scores; a higher one stands above.
     groups : array of shape (n,), optional

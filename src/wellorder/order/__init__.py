@@ -1,7 +1,7 @@
 """What must stand above what: grades in groups, order graphs over their levels, comparisons, and their sums."""
 
 from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share
-from .grades import Grades, Supervision
+from .grades import Grades, Supervision, refuse_beside
 from .graph import OrderGraph
 from .listed import ListedPairs, draw_pairs
 from .pairs import Balance, GradedPairs
@@ -28,5 +28,6 @@ __all__ = [
     "check_weights",
     "direction_share",
     "draw_pairs",
+    "refuse_beside",
     "swapped_weight",
 ]

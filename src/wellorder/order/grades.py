@@ -140,3 +140,11 @@ class Grades:
 
     def __repr__(self) -> str:
         return f"Grades({self.describe()})"
+
+
+def refuse_beside(owner: Any, /, **given: Any) -> None:
+    """Raise an error for what was passed beside an order that has it already: nothing is ignored silently."""
+    for name, value in given.items():
+        if value is not None:
+            kind = type(owner).__name__
+            raise ValueError(f"{name} was passed beside a {kind}, which has its own; give it to the {kind} itself")

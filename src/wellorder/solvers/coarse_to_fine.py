@@ -33,6 +33,8 @@ def coarse_to_fine(
     problem: Problem, *, start: Floats | None = None, tol: float = 1e-4, max_iter: int = 100
 ) -> SolveResult:
     """Solve a smooth problem with :func:`newton_cg`, helped by samples of itself where it is large."""
+    if start is not None and not np.isfinite(start).all():
+        start = None
     if isinstance(problem.space, KernelSpace):
         return _kernel(problem, problem.space, start, tol, max_iter)
     samples = [problem]
@@ -59,12 +61,13 @@ def _kernel(problem: Problem, space: KernelSpace, start: Floats | None, tol: flo
     rows, some = pairs.sample(size, np.random.default_rng(0))
     if some.n_pairs == 0:
         return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
-    sample = _restricted(problem, space.take(rows), pairs, some)
+    lines = space.lines(rows)
+    sample = _restricted(problem, KernelSpace(np.ascontiguousarray(lines[:, rows])), pairs, some)
     coarse = newton_cg(sample, tol=tol, max_iter=max_iter)
     if start is None:
         start = np.zeros(space.n_coef)
         start[rows] = coarse.coef
-    preconditioner = sampled_kernel_hessian(space, rows, sample, coarse.coef)
+    preconditioner = sampled_kernel_hessian(lines, rows, sample, coarse.coef)
     return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
 
 

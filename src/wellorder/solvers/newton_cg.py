@@ -129,7 +129,7 @@ def _minimise_model(
             leftover = 0.0
             break
         guess = n_products * gain if n_products > 1 else np.inf  # gains shrink, on average, at least this fast
-        if preconditioner.resembles:
+        if preconditioner.resembles and stretch < _CREDIBLE:
             guess = min(guess, 0.5 * new_fit)
         if predicted + guess <= enough:
             leftover = _bound(Function(space, residual), new_fit, stretch, preconditioner)

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..losses import dense_hessian
 from ..order import GradedPairs
-from ..spaces import KernelSpace, LinearSpace
-from ..sweeps import Floats, Ints
+from ..spaces import LinearSpace
+from ..sweeps import Array, Floats, Ints
 from .problem import Problem
 
 
@@ -41,14 +41,14 @@ def sampled_hessian(sample: Problem, coef: Floats) -> Preconditioner:
     return Preconditioner(lambda residual: inverse @ residual, resembles=True)
 
 
-def sampled_kernel_hessian(space: KernelSpace, rows: Ints, sample: Problem, coef: Floats) -> Preconditioner:
+def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, coef: Floats) -> Preconditioner:
     """Invert I + strength · E H EᵀK, with E the sampled rows: the Hessian over them, for all functions.
 
-    By Woodbury's formula the inverse is I − E (I + G K_zz)⁻¹ G EᵀK, with G = strength · H over the sample.
+    ``lines`` is the kernel between the sampled rows and all. By Woodbury's formula the inverse is
+    I − E (I + G K_zz)⁻¹ G EᵀK, with G = strength · H over the sample.
     """
     assert isinstance(sample.pairs, GradedPairs)
     bent = sample.strength * dense_hessian(sample.loss, sample.space.scores(coef), sample.pairs)
-    lines = space.lines(rows)
     inner = np.linalg.solve(np.eye(len(rows)) + bent @ lines[:, rows], bent)
     inner = (0.5 * (inner + inner.T)).astype(lines.dtype)
 

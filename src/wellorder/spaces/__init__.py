@@ -2,7 +2,7 @@
 
 from .function import Function, Space
 from .kernel import KernelSpace
-from .kernels import KERNELS, Kernel, refuse_if_too_large, resolve_gamma
+from .kernels import KERNELS, Kernel, refuse_if_too_large, resolve_gamma, use_single
 from .linear import LinearSpace
 from .nystroem import NystroemMap
 from .pair_view import Pairs
@@ -18,4 +18,5 @@ __all__ = [
     "Space",
     "refuse_if_too_large",
     "resolve_gamma",
+    "use_single",
 ]

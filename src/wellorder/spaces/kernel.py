@@ -31,10 +31,6 @@ class KernelSpace:
         """Return aᵀKb, from b's scores."""
         return dot(a, b.scores)
 
-    def take(self, rows: Ints) -> KernelSpace:
-        """Return the space spanned by some of the rows, and seen on them only."""
-        return KernelSpace(self.lines(rows)[:, rows])
-
     def lines(self, rows: Ints) -> Array:
         """Return the kernel between some of the rows and all."""
         return self._K[rows]
