@@ -58,7 +58,7 @@ class KernelModel(BaseEstimator):
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
-    def _make_space(self, X: Any, tol: float, rng: np.random.Generator) -> LinearSpace | KernelSpace:
+    def _make_space(self, X: Any, C: float, tol: float, rng: np.random.Generator) -> LinearSpace | KernelSpace:
         """Choose where scores come from; a kernel that would not fit into memory is refused first."""
         if self._is_plain_linear:
             return LinearSpace(X)
@@ -67,11 +67,12 @@ class KernelModel(BaseEstimator):
             features = NystroemMap.fit(self._kernel(), X, self.n_components, rng)
             self.landmarks_, self.landmark_root_ = features.landmarks, features.root
             return LinearSpace(features.transform(X))
+        single = use_single(X.shape[0], C, tol)
         if self.kernel == "precomputed":
-            return KernelSpace(X.toarray() if hasattr(X, "toarray") else X)
-        single = X.dtype == np.float32 or use_single(X.shape[0], tol)
+            K = X.toarray() if hasattr(X, "toarray") else X
+            return KernelSpace(K if single else K.astype(float, copy=False))
         refuse_if_too_large(X.shape[0], 4 if single else 8)
-        return KernelSpace(self._kernel().matrix(X, X, single=single))
+        return KernelSpace(self._kernel().matrix(X, X, dtype=np.float32 if single else np.float64))
 
     def _store(self, coef: Floats, X: Any) -> None:
         """Keep what scores of new rows need."""

@@ -175,7 +175,7 @@ class RankSVM(KernelModel, Ranker):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         pairs = self._choose_pairs(as_order(y, groups, sample_weight, self.order, self.levels), X.shape[0], rng)
         start = self._start(*X.shape) if self.warm_start else None
-        problem = make_problem(self._make_space(X, self.tol, rng), pairs, LOSSES[self.loss], self.C)
+        problem = make_problem(self._make_space(X, self.C, self.tol, rng), pairs, LOSSES[self.loss], self.C)
         result = _SOLVERS[self.loss](problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)

@@ -24,6 +24,9 @@ _ROWS_PER_COEF = 10
 _MOST_COEF = 500
 """Wider linear problems are not sampled: up to here the sample's Hessian is inverted in no time."""
 
+_COARSE_TOL = 1e-2
+"""How well a kernel problem is solved over the sample that gives its start."""
+
 _FEWEST_LANDMARKS = 200
 _MOST_LANDMARKS = 2_000
 """Rows that precondition a kernel problem."""
@@ -55,7 +58,9 @@ def coarse_to_fine(
 def _kernel(problem: Problem, space: KernelSpace, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
     """Precondition a kernel problem by one sample; the larger C, the more products that saves."""
     pairs = problem.pairs
-    size = min(space.n_rows // _RATIO, _MOST_LANDMARKS)
+    # C·n is the weight of the mean loss; the larger C, the more of the kernel's tail matters
+    C = problem.strength * pairs.total / pairs.mass
+    size = int(min(space.n_rows * min(0.5, max(C, 1.0) ** 0.25 / _RATIO), _MOST_LANDMARKS))
     if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):
         return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
     rows, some = pairs.sample(size, np.random.default_rng(0))
@@ -63,11 +68,11 @@ def _kernel(problem: Problem, space: KernelSpace, start: Floats | None, tol: flo
         return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
     lines = space.lines(rows)
     sample = _restricted(problem, KernelSpace(np.ascontiguousarray(lines[:, rows])), pairs, some)
-    coarse = newton_cg(sample, tol=tol, max_iter=max_iter)
+    coarse = newton_cg(sample, tol=max(tol, _COARSE_TOL), max_iter=max_iter)
     if start is None:
         start = np.zeros(space.n_coef)
         start[rows] = coarse.coef
-    preconditioner = sampled_kernel_hessian(lines, rows, sample, coarse.coef)
+    preconditioner = sampled_kernel_hessian(lines, rows, sample, sample.space.scores(coarse.coef))
     return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
 
 

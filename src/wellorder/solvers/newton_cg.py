@@ -125,8 +125,8 @@ def _minimise_model(
         stretch = max(stretch, length)
         smoothed = Function(space, preconditioner.apply(residual))
         new_fit = space.inner(residual, smoothed)
-        if new_fit <= 0:
-            leftover = 0.0
+        if new_fit <= 0:  # nothing left, or nothing that floating point can tell
+            leftover = 0.0 if not residual.any() else np.inf
             break
         guess = n_products * gain if n_products > 1 else np.inf  # gains shrink, on average, at least this fast
         if preconditioner.resembles and stretch < _CREDIBLE:

@@ -41,14 +41,14 @@ def sampled_hessian(sample: Problem, coef: Floats) -> Preconditioner:
     return Preconditioner(lambda residual: inverse @ residual, resembles=True)
 
 
-def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, coef: Floats) -> Preconditioner:
+def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, scores: Floats) -> Preconditioner:
     """Invert I + strength · E H EᵀK, with E the sampled rows: the Hessian over them, for all functions.
 
-    ``lines`` is the kernel between the sampled rows and all. By Woodbury's formula the inverse is
-    I − E (I + G K_zz)⁻¹ G EᵀK, with G = strength · H over the sample.
+    ``lines`` is the kernel between the sampled rows and all, ``scores`` are those of the sampled rows. By
+    Woodbury's formula the inverse is I − E (I + G K_zz)⁻¹ G EᵀK, with G = strength · H over the sample.
     """
     assert isinstance(sample.pairs, GradedPairs)
-    bent = sample.strength * dense_hessian(sample.loss, sample.space.scores(coef), sample.pairs)
+    bent = sample.strength * dense_hessian(sample.loss, scores, sample.pairs)
     inner = np.linalg.solve(np.eye(len(rows)) + bent @ lines[:, rows], bent)
     inner = (0.5 * (inner + inner.T)).astype(lines.dtype)
 
@@ -57,7 +57,7 @@ def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, coef: Floa
         out[rows] -= inner @ (lines @ residual.astype(lines.dtype, copy=False))
         return out
 
-    return Preconditioner(apply, resembles=False)
+    return Preconditioner(apply, resembles=True)
 
 
 def diagonal(problem: Problem, coef: Floats | None) -> Preconditioner:
