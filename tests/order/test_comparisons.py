@@ -156,3 +156,23 @@ def test_pairs_are_a_view_that_slices_like_an_array(items):
 def test_bad_pairs_are_named(left, right, message):
     with pytest.raises(ValueError, match=message):
         wo.Pairs(np.eye(3), left, right)
+
+
+def test_settings_that_comparisons_have_no_use_for_are_refused():
+    games = wo.Comparisons([0, 1], [1, 2], [1, 1])
+    with pytest.raises(ValueError, match="order was passed beside a Comparisons"):
+        wo.RankSVM(order="chain").fit(np.eye(3), games)
+    with pytest.raises(ValueError, match="levels was passed beside a OrderSum"):
+        wo.RankSVM(levels=[0, 1, 2]).fit(np.eye(3), wo.Grades([0, 1, 2]) + games)
+    with pytest.raises(ValueError, match="needs groups"):
+        wo.RankSVM(balance="groups").fit(np.eye(3), games)
+
+
+def test_describing_costs_nothing_for_large_item_numbers():
+    assert wo.Comparisons([10**15], [1], [1]).describe().n_items == 2
+
+
+def test_pairs_are_selected_whole():
+    pairs = wo.Pairs(np.eye(3), [0, 1], [1, 2])
+    with pytest.raises(IndexError, match="only whole pairs"):
+        pairs[:, 0]

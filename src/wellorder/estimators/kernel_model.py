@@ -14,6 +14,7 @@ from ..spaces import (
     KernelSpace,
     LinearSpace,
     NystroemMap,
+    check_matrix,
     refuse_if_too_large,
     resolve_gamma,
     use_single,
@@ -22,6 +23,16 @@ from ..sweeps import Array, Floats
 from .validation import check_option, check_whole
 
 _FLOATS = (np.float64, np.float32)
+_FITTED = (
+    "coef_",
+    "dual_coef_",
+    "gamma_",
+    "landmark_root_",
+    "landmarks_",
+    "n_fit_rows_",
+    "support_",
+    "support_vectors_",
+)
 
 
 class KernelModel(BaseEstimator):
@@ -45,6 +56,8 @@ class KernelModel(BaseEstimator):
     def _check_kernel(self) -> None:
         if not callable(self.kernel):
             check_option(self.kernel, "kernel", (*KERNELS, "precomputed"))
+        if self.kernel == "poly":
+            check_whole(self.degree, "degree")
         if self.n_components is not None:
             check_whole(self.n_components, "n_components")
 
@@ -67,12 +80,14 @@ class KernelModel(BaseEstimator):
             features = NystroemMap.fit(self._kernel(), X, self.n_components, rng)
             self.landmarks_, self.landmark_root_ = features.landmarks, features.root
             return LinearSpace(features.transform(X))
-        single = use_single(X.shape[0], C, tol)
         if self.kernel == "precomputed":
-            K = X.toarray() if hasattr(X, "toarray") else X
-            return KernelSpace(K if single else K.astype(float, copy=False))
-        refuse_if_too_large(X.shape[0], 4 if single else 8)
-        return KernelSpace(self._kernel().matrix(X, X, dtype=np.float32 if single else np.float64))
+            K = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+        else:
+            single = self.kernel == "rbf" and use_single(X.shape[0], C, tol)
+            refuse_if_too_large(X.shape[0], 4 if single else 8)
+            K = self._kernel().matrix(X, X, dtype=np.float32 if single else np.float64)
+        check_matrix(K)
+        return KernelSpace(K)
 
     def _store(self, coef: Floats, X: Any) -> None:
         """Keep what scores of new rows need."""
@@ -87,14 +102,21 @@ class KernelModel(BaseEstimator):
             self.support_vectors_ = X[self.support_]
 
     def _start(self, n_rows: int, n_columns: int) -> Floats | None:
-        """Return the last fit's coefficients, where they fit the new data."""
-        if hasattr(self, "coef_") and self._is_plain_linear and self.coef_.shape == (n_columns,):
-            return np.asarray(self.coef_, dtype=float)
-        if hasattr(self, "dual_coef_") and self.n_fit_rows_ == n_rows:
+        """Return the last fit's coefficients, where they are of the same kind and fit the new data."""
+        if self._is_plain_linear:
+            coef = None if hasattr(self, "landmarks_") else getattr(self, "coef_", None)
+            return None if coef is None or coef.shape != (n_columns,) else np.asarray(coef, dtype=float)
+        if self.n_components is None and getattr(self, "n_fit_rows_", None) == n_rows:
             start = np.zeros(n_rows)
             start[self.support_] = self.dual_coef_
             return start
         return None
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit, perhaps with another kernel, has left behind."""
+        for name in _FITTED:
+            if hasattr(self, name):
+                delattr(self, name)
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each row; a higher score stands above.

@@ -31,7 +31,8 @@ class ComparisonSummary:
         return self.n_comparisons - self.n_ties
 
     def __str__(self) -> str:
-        text = f"{self.n_comparisons:,} comparisons of {self.n_items:,} items, {self.n_ties:,} of them ties"
+        plural = "s" * (self.n_comparisons != 1)
+        text = f"{self.n_comparisons:,} comparison{plural} of {self.n_items:,} items, {self.n_ties:,} of them ties"
         if self.n_contradictions:
             text += f"; {self.n_contradictions:,} pairs of items were decided both ways"
         if self.n_items_in_cycles:
@@ -102,9 +103,10 @@ class Comparisons:
 
     def describe(self) -> ComparisonSummary:
         """Count ties, contradictions, and items whose comparisons run in a circle."""
-        items = np.unique(np.concatenate([self.left, self.right]))
-        n = int(items[-1]) + 1 if len(items) else 0
-        pairs = self.to_pairs(n)
+        items, number = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
+        n = len(items)
+        renumbered = Comparisons(number[: len(self)], number[len(self) :], self.outcome, self.weight)
+        pairs = renumbered.to_pairs(n)
         above = sp.coo_array((pairs.weight, (pairs.low, pairs.high)), shape=(n, n)).tocsr()
         both_ways = above.multiply(above.T)
         net = above - above.T  # what remains when a pair was decided both ways

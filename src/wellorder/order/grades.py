@@ -147,4 +147,6 @@ def refuse_beside(owner: Any, /, **given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             kind = type(owner).__name__
-            raise ValueError(f"{name} was passed beside a {kind}, which has its own; give it to the {kind} itself")
+            raise ValueError(
+                f"{name} was passed beside a {kind}, which has its own or needs none; give it to the Grades itself"
+            )

@@ -27,6 +27,9 @@ _MOST_PRODUCTS = 500
 _CREDIBLE = 2.0
 """A preconditioner is taken for the Hessian while no step of conjugate gradients is longer than this."""
 
+_ROUNDING = 1e-12
+"""Relative decreases of the objective that floating point may hide."""
+
 _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
 
@@ -71,22 +74,25 @@ def newton_cg(
             preconditioner = IDENTITY
             continue
         borne_out = preconditioner.resembles and stretch < _CREDIBLE  # by the last step's products
-        if fit <= 0 or (borne_out and 0.5 * _CREDIBLE * fit <= enough):
-            gap = 0.5 * _CREDIBLE * max(fit, 0.0)
+        if fit <= 0:  # the very minimum; or an inner product that is none, and nothing can be said
+            gap = np.inf if gradient.any() else 0.0
+            break
+        if borne_out and 0.5 * _CREDIBLE * fit <= enough:
+            gap = 0.5 * _CREDIBLE * fit
             break
         step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, enough)
         n_products += step.n_products
         gap, stretch = step.predicted + step.leftover, step.stretch
         new_point = _line_search(problem, point, step.f, space.inner(gradient, step.f))
-        if new_point is None:  # rounding hides any further decrease
-            gap = step.predicted
+        if new_point is None:  # rounding hides any further decrease, which proves nothing unless it is tiny
+            gap = step.predicted if step.predicted <= _ROUNDING * abs(point.objective) else gap
             break
         n_iter += 1
         point = new_point
         logger.debug("step %d: objective %.10g, gap %.2g, %d products", n_iter, point.objective, gap, n_products)
         if gap <= enough:
             break
-    converged = gap <= max(tol, 1e-12) * abs(point.objective)
+    converged = gap <= max(tol, _ROUNDING) * abs(point.objective)
     return SolveResult(point.f.coef, point.objective, gap, n_iter, n_products, converged)
 
 

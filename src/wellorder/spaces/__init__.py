@@ -2,7 +2,7 @@
 
 from .function import Function, Space
 from .kernel import KernelSpace
-from .kernels import KERNELS, Kernel, refuse_if_too_large, resolve_gamma, use_single
+from .kernels import KERNELS, Kernel, check_matrix, refuse_if_too_large, resolve_gamma, use_single
 from .linear import LinearSpace
 from .nystroem import NystroemMap
 from .pair_view import Pairs
@@ -16,6 +16,7 @@ __all__ = [
     "NystroemMap",
     "Pairs",
     "Space",
+    "check_matrix",
     "refuse_if_too_large",
     "resolve_gamma",
     "use_single",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,8 @@ def _rbf(X: Array, Z: Array, gamma: float, dtype: Any) -> Array:
     The distances are taken in float64 whatever the rows are in: they cancel for rows that are close.
     """
     out = np.empty((X.shape[0], Z.shape[0]), dtype)
+    middle = np.mean(Z, axis=0, dtype=float)  # distances do not depend on it, and near zero they keep their digits
+    X, Z = np.asarray(X, dtype=float) - middle, np.asarray(Z, dtype=float) - middle
     # one product gives 2γ xᵀz − γ‖x‖² − γ‖z‖²
     left = _with_norms(X, 2.0 * gamma, -gamma, norm_first=True)
     right = _with_norms(Z, 1.0, -gamma, norm_first=False).T
@@ -105,7 +108,7 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
     if gamma == "scale":
         variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var(dtype=np.float64)
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
-    if isinstance(gamma, str) or not 0 < float(gamma) < np.inf:
+    if not isinstance(gamma, Real) or not 0 < float(gamma) < np.inf:
         raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
     return float(gamma)
 
@@ -121,7 +124,7 @@ def use_single(n_rows: int, C: float, tol: float) -> bool:
 
 def kernel_bytes(n_rows: int, itemsize: int) -> int:
     """Estimate the memory of a kernel fit: the matrix, some of its lines, and room to work."""
-    return int(1.4 * n_rows**2 * itemsize)
+    return int(1.5 * n_rows**2 * itemsize + 2e8)
 
 
 def refuse_if_too_large(n_rows: int, itemsize: int) -> None:
@@ -135,15 +138,47 @@ def refuse_if_too_large(n_rows: int, itemsize: int) -> None:
         )
 
 
-def available_bytes() -> int | None:
+def check_matrix(K: Array) -> None:
+    """Refuse a matrix that is no kernel, as far as a look at the diagonal and some entries tells."""
+    if not np.isfinite(K).all():
+        raise ValueError(
+            "the kernel matrix holds NaN or infinity; scale the columns of X, or check the kernel function"
+        )
+    diagonal = K.diagonal()
+    if (diagonal < 0).any():
+        row = int(np.argmax(diagonal < 0))
+        raise ValueError(f"the kernel of row {row} with itself is {diagonal[row]:g}; a kernel is never negative there")
+    i, j = np.random.default_rng(0).integers(0, len(K), (2, 1_000)) if len(K) else np.empty((2, 0), int)
+    unequal = np.abs(K[i, j] - K[j, i]) > 1e-4 * (np.sqrt(diagonal[i] * diagonal[j]) + np.finfo(float).tiny)
+    if unequal.any():
+        at = int(np.argmax(unequal))
+        raise ValueError(
+            f"the kernel matrix is not symmetric: entries ({i[at]}, {j[at]}) and ({j[at]}, {i[at]}) are "
+            f"{K[i[at], j[at]]:g} and {K[j[at], i[at]]:g}"
+        )
+
+
+def available_bytes() -> float | None:
     """Return how much memory is free for use; None where the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             fields = dict(line.split(":", 1) for line in lines)
-        return int(fields["MemAvailable"].split()[0]) * 1024
+        free = int(fields["MemAvailable"].split()[0]) * 1024
+        return min(free, _container_bytes())
     except (OSError, KeyError, ValueError):
         pass
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def _container_bytes() -> float:
+    """Return what a control group still allows this process to take."""
+    try:
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
+            most = limit.read().strip()
+        with open("/sys/fs/cgroup/memory.current", encoding="ascii") as current:
+            return np.inf if most == "max" else int(most) - int(current.read())
+    except (OSError, ValueError):
+        return np.inf

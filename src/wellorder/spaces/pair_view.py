@@ -62,7 +62,11 @@ class Pairs:
 
     def __getitem__(self, key: Any) -> Pairs:
         """Select pairs; the items stay where they are."""
-        rows = key[0] if isinstance(key, tuple) else key
+        if isinstance(key, tuple):
+            key, *rest = key
+            if any(part is not Ellipsis and part != slice(None) for part in rest):
+                raise IndexError("only whole pairs can be selected: give row numbers, a mask or a slice")
+        rows = key
         if isinstance(rows, int | np.integer):
             rows = [rows]
         view = Pairs.__new__(Pairs)
