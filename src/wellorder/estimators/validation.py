@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..order import Comparisons, Grades, OrderSum, Supervision, refuse_beside
@@ -66,12 +67,16 @@ def check_option(value: Any, name: str, options: Iterable[str]) -> None:
 
 def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float) -> None:
     """Warn when a solver stopped early, and say what to do."""
-    if not result.converged:
+    if result.converged:
+        return
+    if np.isfinite(result.gap):
         share = result.gap / abs(result.objective) if result.objective else result.gap
-        warnings.warn(
-            f"stopped after {result.n_iter} of max_iter={max_iter} steps with the objective about {share:.1g} of its "
-            f"value above the minimum (tol={tol:g}); raise max_iter, scale the columns of X (StandardScaler), or "
-            "lower C",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        where = f"the objective about {share:.1g} of its value above the minimum"
+    else:
+        where = "no bound on how far the objective is above its minimum"
+    warnings.warn(
+        f"stopped after {result.n_iter} of max_iter={max_iter} steps with {where} (tol={tol:g}); raise max_iter, scale "
+        "the columns of X (StandardScaler), lower C, or check that a kernel of your own is positive semidefinite",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -146,7 +146,7 @@ def refuse_beside(owner: Any, /, **given: Any) -> None:
     """Raise an error for what was passed beside an order that has it already: nothing is ignored silently."""
     for name, value in given.items():
         if value is not None:
-            kind = type(owner).__name__
             raise ValueError(
-                f"{name} was passed beside a {kind}, which has its own or needs none; give it to the Grades itself"
+                f"{name} was passed beside a {type(owner).__name__}, which has its own or needs none; give it to the "
+                "Grades or Comparisons itself"
             )

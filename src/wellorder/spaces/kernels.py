@@ -141,9 +141,7 @@ def refuse_if_too_large(n_rows: int, itemsize: int) -> None:
 def check_matrix(K: Array) -> None:
     """Refuse a matrix that is no kernel, as far as a look at the diagonal and some entries tells."""
     if not np.isfinite(K).all():
-        raise ValueError(
-            "the kernel matrix holds NaN or infinity; scale the columns of X, or check the kernel function"
-        )
+        raise ValueError("the kernel matrix holds NaN or infinity; scale the columns of X, or mend the kernel function")
     diagonal = K.diagonal()
     if (diagonal < 0).any():
         row = int(np.argmax(diagonal < 0))
