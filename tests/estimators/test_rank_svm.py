@@ -329,3 +329,14 @@ def test_scorers_read_text_grades_by_the_models_levels():
     for model in (ranker.fit(X, text), make_pipeline(StandardScaler(), ranker).fit(X, text)):
         expected = wo.metrics.swapped_pairs(y, model.decision_function(X), groups=group)
         assert scorer("swapped_pairs")(model, X, text, group) == -expected
+
+
+def test_a_class_absent_from_a_fold_keeps_its_place_in_the_order():
+    X, y, _, _ = make_data(32, n_levels=3)
+    costs = np.array([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    fold = y != 1
+    model = wo.RankSVM(order=costs, levels=[0, 1, 2]).fit(X[fold], y[fold])
+    np.testing.assert_allclose(model.coef_, wo.RankSVM().fit(X[fold], y[fold]).coef_, rtol=1e-9)
+    assert 0 < model.score(X, y) <= 1
+    with pytest.raises(ValueError, match=r"order has shape \(3, 3\), but there are 2 levels.*declare levels="):
+        wo.RankSVM(order=costs).fit(X[fold], y[fold])

@@ -86,7 +86,8 @@ class KernelModel(BaseEstimator):
             single = self.kernel == "rbf" and use_single(X.shape[0], C, tol)
             refuse_if_too_large(X.shape[0], 4 if single else 8)
             K = self._kernel().matrix(X, X, dtype=np.float32 if single else np.float64)
-        check_matrix(K)
+        if self.kernel != "rbf":  # a Gaussian is a kernel by its making
+            check_matrix(K)
         return KernelSpace(K)
 
     def _store(self, coef: Floats, X: Any) -> None:
@@ -111,6 +112,30 @@ class KernelModel(BaseEstimator):
             start[self.support_] = self.dual_coef_
             return start
         return None
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought: parts that do not fit together would fail later, or score nonsense."""
+        self._check_kernel()
+        if not 0 < getattr(self, "gamma_", 1.0) < np.inf:
+            raise ValueError(f"gamma_ is {self.gamma_!r}")
+        rows, columns = self._fitted_shape()
+        if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind != "f":
+            raise ValueError("the coefficients are not one column of numbers")
+        if len(rows) != columns:
+            raise ValueError(f"there are {len(rows)} coefficients for {columns} columns")
+
+    def _fitted_shape(self) -> tuple[Any, int]:
+        """Return the coefficients, and how many there should be."""
+        if self._is_plain_linear:
+            return self.coef_, self.n_features_in_
+        if self.n_components is not None:
+            if self.landmark_root_.ndim != 2 or self.landmark_root_.shape[0] != self.landmarks_.shape[0]:
+                raise ValueError("the landmarks and their root do not fit together")
+            return self.coef_, self.landmark_root_.shape[1]
+        if self.support_.ndim != 1 or not np.all((self.support_ >= 0) & (self.support_ < self.n_fit_rows_)):
+            raise ValueError("support_ names rows that were not there")
+        standing = self.support_ if self.kernel == "precomputed" else self.support_vectors_
+        return self.dual_coef_, standing.shape[0]
 
     def _forget(self) -> None:
         """Drop what an earlier fit, perhaps with another kernel, has left behind."""

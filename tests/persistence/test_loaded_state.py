@@ -1,0 +1,39 @@
+"""A file whose parts do not fit together is refused when it is read, not when it scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wellorder as wo
+from wellorder.persistence import ModelFileError
+
+X = np.random.default_rng(0).standard_normal((30, 3))
+y = X[:, 0].round()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "changes"),
+    [
+        ({}, {"coef_": np.ones(7)}),
+        ({}, {"coef_": np.ones((3, 1))}),
+        ({}, {"n_features_in_": -5}),
+        ({}, {"kernel": "evil"}),
+        ({"kernel": "rbf"}, {"gamma_": np.nan}),
+        ({"kernel": "rbf"}, {"dual_coef_": np.ones(2)}),
+        ({"kernel": "rbf"}, {"support_": np.array([10**9])}),
+        ({"kernel": "precomputed"}, {"support_": np.array([-1] * 30)}),
+        ({"kernel": "rbf", "n_components": 5, "random_state": 0}, {"landmark_root_": np.ones((2, 2))}),
+    ],
+    ids=str,
+)
+def test_parts_that_do_not_fit_are_refused(tmp_path, parameters, changes):
+    rows = X @ X.T if parameters.get("kernel") == "precomputed" else X
+    model = wo.RankSVM(**parameters).fit(rows, y)
+    path = tmp_path / "model.wo"
+    wo.save(model, path)
+    np.testing.assert_array_equal(wo.load(path).predict(rows), model.predict(rows))
+    vars(model).update(changes)
+    wo.save(model, path)
+    with pytest.raises(ModelFileError, match=r"model\.wo"):
+        wo.load(path)
