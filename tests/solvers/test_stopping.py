@@ -94,3 +94,20 @@ def test_a_problem_over_a_sample_has_the_same_weight_on_the_mean_loss():
     smaller = _smaller_linear(problem, np.random.default_rng(0))
     assert isinstance(smaller, Problem)
     assert smaller.strength * smaller.pairs.total == pytest.approx(problem.strength * problem.pairs.total)
+
+
+def test_a_sample_keeps_rare_levels_and_every_pair_its_weight():
+    y = np.zeros(40_000)
+    y[:30] = 2
+    y[30:5_000] = 1
+    pairs = wo.Grades(y).pairs
+    shares = []
+    for seed in range(20):
+        rows, sample = pairs.sample(5_000, np.random.default_rng(seed))
+        assert np.count_nonzero(y[rows] == 2) == 30
+        low, high, _ = sample.cells.pairs
+        weight = sample.cells.weight[low] * sample.cells.weight[high]
+        shares.append(weight / weight.sum())
+    low, high, _ = pairs.cells.pairs
+    weight = pairs.cells.weight[low] * pairs.cells.weight[high]
+    np.testing.assert_allclose(np.mean(shares, axis=0), weight / weight.sum(), rtol=0.05)

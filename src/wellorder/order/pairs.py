@@ -18,6 +18,9 @@ Balance = Literal["pairs", "groups"]
 _LARGE_GROUP = 1_000
 """Groups of this many rows are sampled row by row, smaller ones as a whole."""
 
+_ROWS_PER_CELL = 100
+"""Rows of a cell that a sample keeps, where cells are few."""
+
 
 @dataclass(frozen=True)
 class GradedPairs:
@@ -149,17 +152,22 @@ class GradedPairs:
     def sample(self, size: int, rng: np.random.Generator) -> tuple[Ints, GradedPairs]:
         """Draw about ``size`` of the active rows, and the pairs among them: a small picture of the whole.
 
-        Small groups are drawn whole, large ones row by row. A share q of a large group's rows has only
-        q² of its pairs, so these rows weigh 1/√q more: every group keeps its part of the whole.
+        Small groups are drawn whole, with probability q; the rows of large ones one by one, with q or more
+        where a cell has few rows. A pair then comes in with probability q, or q_i·q_j; weights make up for
+        it, so that every pair counts for its part of the whole on average.
         """
-        share = min(1.0, size / max(len(self.active), 1))
-        block = np.zeros(len(self.active), np.int32) if self.block is None else self.block[self.active]
+        q = min(1.0, size / max(len(self.active), 1))
+        cell = self.cells.of_row[self.active]
+        block = self.cells.group[cell]
         large = (np.diff(self.bounds) >= _LARGE_GROUP)[block]
-        chosen = np.where(large, rng.random(len(self.active)), rng.random(self.cells.n_groups)[block]) < share
-        rows = self.active[chosen]
+        q_row = np.full(len(cell), q)
+        if self.cells.n * _ROWS_PER_CELL <= size:  # few cells: none of them should go missing
+            q_row = np.clip(_ROWS_PER_CELL / self.cells.count, q, 1.0)[cell]
+        drawn = np.where(large, rng.random(len(cell)) < q_row, (rng.random(self.cells.n_groups) < q)[block])
+        rows = self.active[drawn]
         weight = None if self.row_weight is None else self.row_weight[rows]
-        if large.any() and not large.all():
-            more = np.where(large[chosen], 1.0 / np.sqrt(share), 1.0)
+        if not (large.all() and (q_row == q).all()) and large.any():
+            more = np.where(large, np.sqrt(q) / q_row, 1.0)[drawn]
             weight = more if weight is None else weight * more
         group = None if self.group is None else self.group[rows]
         return rows, make_pairs(self.level[rows], group, weight, self.graph, self.balance, compiled=self.compiled)
