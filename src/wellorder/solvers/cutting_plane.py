@@ -8,14 +8,13 @@ objective at the best function found bounds it from above.
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple
 
 import numpy as np
 
 from ..losses import RiskAt
 from ..spaces import Function, Space
 from ..sweeps import Floats, dot
-from .problem import Problem, SolveResult
+from .problem import Point, Problem, SolveResult
 from .qp import simplex_qp
 
 logger = logging.getLogger(__name__)
@@ -25,12 +24,6 @@ _CUT_AHEAD = 0.1
 
 _IDLE = 30
 """A plane that has not mattered for this many rounds is dropped."""
-
-
-class _Point(NamedTuple):
-    f: Function
-    risk: RiskAt
-    objective: float
 
 
 class _Planes:
@@ -83,8 +76,7 @@ def cutting_plane(
     minimiser, and cuts a new plane a little beyond the best point found (after Franc and Sonnenburg).
     """
     space = problem.space
-    coef = np.zeros(space.n_coef) if start is None else start
-    best = _evaluate(problem, Function(space, coef, np.zeros(space.n_rows) if start is None else None))
+    best = problem.first(start)
     planes = _Planes(space)
     planes.add(best.f, best.risk)
     bound, gap, n_iter = -np.inf, np.inf, 0
@@ -105,12 +97,7 @@ def cutting_plane(
     )
 
 
-def _evaluate(problem: Problem, f: Function) -> _Point:
-    risk = problem.risk(f.scores)
-    return _Point(f, risk, problem.objective(f, risk))
-
-
-def _search_line(problem: Problem, best: _Point, target: Function) -> _Point:
+def _search_line(problem: Problem, best: Point, target: Function) -> Point:
     """Minimise the exact objective on the line from the best function through the target.
 
     The objective is convex along it, so its slope says on which side the minimum lies; regula falsi on
@@ -118,13 +105,13 @@ def _search_line(problem: Problem, best: _Point, target: Function) -> _Point:
     """
     step = target.plus(-1.0, best.f)
 
-    def slope(point: _Point) -> float:
+    def slope(point: Point) -> float:
         return problem.space.inner(point.f.coef, step) + problem.strength * dot(point.risk.gradient, step.scores)
 
     low, low_slope = 0.0, slope(best)
     high, high_slope = 1.0, 0.0
     for _ in range(20):  # a slope below zero at the target: the minimum lies beyond it
-        trial = _evaluate(problem, best.f.plus(high, step))
+        trial = problem.at(best.f.plus(high, step))
         high_slope, found = slope(trial), trial
         if high_slope >= 0 or not np.isfinite(trial.objective):
             break
@@ -135,7 +122,7 @@ def _search_line(problem: Problem, best: _Point, target: Function) -> _Point:
             break
         share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.5
         middle = low + min(max(share, 0.1), 0.9) * (high - low)
-        trial = _evaluate(problem, best.f.plus(middle, step))
+        trial = problem.at(best.f.plus(middle, step))
         if trial.objective < best_here.objective:
             best_here = trial
         if slope(trial) < 0:

@@ -15,7 +15,7 @@ from ..losses import RiskAt
 from ..spaces import Function
 from ..sweeps import Floats, dot
 from .preconditioning import IDENTITY, Preconditioner
-from .problem import Problem, SolveResult
+from .problem import Point, Problem, SolveResult
 
 logger = logging.getLogger(__name__)
 
@@ -32,12 +32,6 @@ _ROUNDING = 1e-12
 
 _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
-
-
-class _Point(NamedTuple):
-    f: Function
-    risk: RiskAt
-    objective: float
 
 
 class _Step(NamedTuple):
@@ -62,8 +56,7 @@ def newton_cg(
     the objective; that step is taken too.
     """
     space = problem.space
-    coef = np.zeros(space.n_coef) if start is None else start
-    point = _evaluate(problem, Function(space, coef, np.zeros(space.n_rows) if start is None else None))
+    point = problem.first(start)
     n_products, n_iter, gap, stretch = 0, 0, np.inf, np.inf
     while np.isfinite(point.objective) and n_iter < max_iter:
         enough = tol * abs(point.objective)
@@ -94,11 +87,6 @@ def newton_cg(
             break
     converged = gap <= max(tol, _ROUNDING) * abs(point.objective)
     return SolveResult(point.f.coef, point.objective, gap, n_iter, n_products, converged)
-
-
-def _evaluate(problem: Problem, f: Function) -> _Point:
-    risk = problem.risk(f.scores)
-    return _Point(f, risk, problem.objective(f, risk))
 
 
 def _minimise_model(
@@ -160,13 +148,13 @@ def _bound(residual: Function, fit: float, stretch: float, preconditioner: Preco
     return 0.5 * residual.square
 
 
-def _line_search(problem: Problem, point: _Point, step: Function, slope: float) -> _Point | None:
+def _line_search(problem: Problem, point: Point, step: Function, slope: float) -> Point | None:
     """Find a length that decreases the objective enough; None where rounding hides any decrease."""
     length = 1.0
     for _ in range(60):
         if -length * slope <= 1e-15 * abs(point.objective):
             return None
-        trial = _evaluate(problem, point.f.plus(length, step))
+        trial = problem.at(point.f.plus(length, step))
         if trial.objective <= point.objective + _SUFFICIENT * length * slope:
             return trial
         bend = trial.objective - point.objective - length * slope  # ½ φ''·length², were φ a parabola

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from ..losses import PairLoss, PairSet, RiskAt, risk_at
 from ..spaces import Function, Space
 from ..sweeps import Floats
+
+
+class Point(NamedTuple):
+    """A function, with its risk and its objective."""
+
+    f: Function
+    risk: RiskAt
+    objective: float
 
 
 @dataclass(frozen=True)
@@ -22,9 +33,17 @@ class Problem:
         """Evaluate the loss over the order at these scores."""
         return risk_at(self.loss, scores, self.pairs)
 
-    def objective(self, f: Function, risk: RiskAt) -> float:
-        """Evaluate the objective at a function whose risk is known."""
-        return 0.5 * f.square + self.strength * risk.value
+    def at(self, f: Function) -> Point:
+        """Evaluate risk and objective at a function."""
+        risk = self.risk(f.scores)
+        return Point(f, risk, 0.5 * f.square + self.strength * risk.value)
+
+    def first(self, start: Floats | None) -> Point:
+        """Evaluate at the starting coefficients, or at zero."""
+        space = self.space
+        if start is None:
+            return self.at(Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows)))
+        return self.at(Function(space, start))
 
 
 def make_problem(space: Space, pairs: PairSet, loss: PairLoss, C: float) -> Problem:
