@@ -20,5 +20,6 @@ def form(request, monkeypatch):
 @pytest.fixture(params=["edges", "ladder"])
 def cell_form(request, monkeypatch):
     """Run a test with pairs of cells, and with ladders wherever the order allows one."""
-    monkeypatch.setattr(cells, "LADDER_FROM", 32 if request.param == "edges" else 0)
+    monkeypatch.setattr(cells, "LADDER_FROM", 10**9 if request.param == "edges" else 0)
+    monkeypatch.setattr(cells, "PAIRS_PER_ROW", 10**9)
     return request.param

@@ -167,6 +167,15 @@ def test_warm_start_needs_fewer_steps():
     np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-4)
 
 
+def test_a_warm_start_at_the_optimum_is_kept_on_large_data():
+    X, y, _, _ = make_data(12, n=30_000)  # large enough for samples, whose own optimum is elsewhere
+    model = wo.RankSVM(warm_start=True, tol=1e-9).fit(X, y)
+    best = model.coef_.copy()
+    model.set_params(tol=1e-4).fit(X, y)
+    assert model.n_iter_ <= 1
+    np.testing.assert_allclose(model.coef_, best, rtol=1e-4)
+
+
 def test_badly_scaled_columns_and_offsets_converge():
     X, y, _, _ = make_data(13, n=3_000)
     awkward = X * np.array([1e-4, 1.0, 1e3, 1e6, 1.0]) + np.array([0, 1e5, 0, 0, -1e3])

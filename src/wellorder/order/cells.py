@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Edges, Floats, Ints
+from ..sweeps import Array, Edges, Floats, Ints, ranges
 from .graph import Full, Scale, Table
 
 LADDER_FROM = 32
 """A ladder is used from this many cells above or below an average row on."""
-
 
 PAIRS_PER_ROW = 4
 """A ladder is also used where pairs of cells would be more than this many times the rows."""
@@ -52,6 +51,11 @@ class Cells:
     def n_groups(self) -> int:
         """How many groups have a pair."""
         return int(self.group[-1]) + 1 if self.n else 0
+
+    @cached_property
+    def ends(self) -> Array:
+        """Where each cell's rows end, once the rows are arranged by cell; they begin ``count`` before."""
+        return np.cumsum(self.count)
 
     @cached_property
     def group_starts(self) -> Array:
@@ -174,9 +178,7 @@ def _all_pairs(cell_group: Array) -> CellPairs:
     ends = np.searchsorted(cell_group, cell_group, side="right")
     cell = np.arange(len(cell_group))
     low = np.repeat(cell, ends - cell - 1)
-    first = np.cumsum(ends - cell - 1) - (ends - cell - 1)
-    high = np.arange(len(low)) - np.repeat(first, ends - cell - 1) + low + 1
-    return CellPairs(low, high, np.ones(len(low)))
+    return CellPairs(low, ranges(cell + 1, ends - cell - 1), np.ones(len(low)))
 
 
 def _table_pairs(key: Array, cell_group: Array, cell_level: Array, table: sp.csr_array) -> CellPairs:
@@ -186,7 +188,7 @@ def _table_pairs(key: Array, cell_group: Array, cell_level: Array, table: sp.csr
     per_group = np.bincount(cell_group)[cell_group] if len(key) else degree
     if np.sum(degree) <= np.sum(per_group - 1):
         low = np.repeat(np.arange(len(key)), degree)
-        edge = np.arange(len(low)) + np.repeat(table.indptr[cell_level] - (np.cumsum(degree) - degree), degree)
+        edge = ranges(table.indptr[cell_level], degree)
         wanted = cell_group[low] * n_levels + table.indices[edge]
         high = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         there = key[high] == wanted if len(key) else np.zeros(0, bool)

@@ -39,11 +39,9 @@ def draw_pairs(pairs: GradedPairs, per_row: int, rng: np.random.Generator) -> Li
 
     A pair keeps its weight W_ij; the mass n is that of all pairs, so that C keeps its meaning.
     """
-    cells = pairs.cells
-    arranged = pairs.active[np.argsort(cells.of_row[pairs.active], kind="stable")]
+    cells, arranged = pairs.cells, pairs.arranged
     cell = cells.of_row[arranged]
-    ends = np.cumsum(cells.count)
-    begins = ends - cells.count
+    ends, begins = cells.ends, cells.ends - cells.count
     if cells.pairs is None:
         # any row of the group but those of the own cell
         starts = cells.group_starts

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..sweeps import Floats, Ints, use_compiled
+from ..sweeps import Floats, Ints, ranges, use_compiled
 from ..sweeps.links import Links
 from .cells import Cells, make_cells
 from .graph import OrderGraph, Scale
@@ -79,6 +79,11 @@ class GradedPairs:
         return np.flatnonzero(self.cells.of_row >= 0).astype(np.int32)
 
     @cached_property
+    def arranged(self) -> Ints:
+        """The active rows, cell by cell."""
+        return self.active[np.argsort(self.cells.of_row[self.active], kind="stable")]
+
+    @cached_property
     def block(self) -> Ints | None:
         """The group of each row (−1: in no pair), or None if all rows are in one."""
         cell = self.cells.of_row
@@ -111,11 +116,9 @@ class GradedPairs:
     @cached_property
     def links(self) -> tuple[Ints, Links]:
         """The active rows arranged by cell, and for each the stretches of rows below it."""
-        cells = self.cells
-        rows = self.active[np.argsort(cells.of_row[self.active], kind="stable")]
+        cells, rows = self.cells, self.arranged
         cell = cells.of_row[rows]
-        ends = np.cumsum(cells.count)
-        begins = ends - cells.count
+        ends, begins = cells.ends, cells.ends - cells.count
         place = np.arange(len(rows))
         if cells.pairs is None:
             high, start, stop = place, begins[cells.group_starts[cells.group]][cell], begins[cell]
@@ -124,7 +127,7 @@ class GradedPairs:
             below = cells.edges[1]
             degree = np.diff(below.indptr)[cell]
             high = np.repeat(place, degree)
-            edge = np.arange(len(high)) + np.repeat(below.indptr[cell] - (np.cumsum(degree) - degree), degree)
+            edge = ranges(below.indptr[cell], degree)
             start, stop = begins[below.indices[edge]], ends[below.indices[edge]]
             weight = below.weights[edge]
         if self.factor is not None:

@@ -45,6 +45,9 @@ def coarse_to_fine(
     while (smaller := _smaller_linear(samples[-1], rng)) is not None:
         samples.append(smaller)
     coarsest = samples.pop()
+    if samples and start is not None:  # it starts the whole problem; a sample only lends its Hessian
+        preconditioner = sampled_hessian(coarsest, start)
+        return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
     preconditioner = diagonal(coarsest, start) if isinstance(problem.space, LinearSpace) else IDENTITY
     result = newton_cg(coarsest, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
     if samples:

@@ -4,7 +4,7 @@ Each sweep has two forms that give the same numbers: NumPy for small data (no co
 and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 """
 
-from .arrays import Array, Floats, Ints, dot
+from .arrays import Array, Floats, Ints, dot, ranges
 from .dispatch import parallel_map, use_compiled
 from .sides import Edges, Ladder, Side, argsort, sort_rows
 
@@ -18,6 +18,7 @@ __all__ = [
     "argsort",
     "dot",
     "parallel_map",
+    "ranges",
     "sort_rows",
     "use_compiled",
 ]

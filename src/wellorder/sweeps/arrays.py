@@ -17,6 +17,12 @@ Array: TypeAlias = NDArray[Any]
 """any dtype"""
 
 
+def ranges(starts: Array, lengths: Array) -> Array:
+    """Concatenate the ranges start, start + 1, …, start + length − 1."""
+    ends = np.cumsum(lengths)
+    return np.asarray(np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths))
+
+
 def dot(a: Floats, b: Floats) -> float:
     """Return aᵀb without BLAS, which would wake threads for it and leave them spinning beside ours."""
     return float(np.einsum("i,i->", a, b))

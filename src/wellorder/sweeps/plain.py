@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array, Floats, Ints
+from .arrays import Array, Floats, Ints, ranges
 
 
 def sort_within_groups(scores: Floats, group: Ints, n_active: int) -> Ints:
@@ -56,7 +56,7 @@ def edge_plan(cell: Ints, group: Ints, reach: Ints, indptr: Ints, indices: Ints,
     key = cell[arranged].astype(np.int64) * (n + 1) + arranged
     degree = np.diff(indptr)[cell]
     target = np.repeat(np.arange(n), degree)
-    edge = _ranges(indptr[cell], degree)
+    edge = ranges(indptr[cell], degree)
     above = indices[edge].astype(np.int64) * (n + 1)
     start = np.searchsorted(key, above)
     stop = np.searchsorted(key, above + reach[target])
@@ -103,10 +103,3 @@ def planned_sums(plan: Plan, payload: Floats) -> Floats:
             part *= plan.weight
         out[k] = np.bincount(plan.target, part, minlength=n) * unit
     return out
-
-
-def _ranges(starts: Array, lengths: Array) -> Array:
-    """Concatenate the ranges start, start + 1, …, start + length − 1."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.asarray(np.arange(total) - np.repeat(ends - lengths - starts, lengths))
