@@ -143,12 +143,23 @@ def test_both_forms_agree_on_large_data(name, n_levels, monkeypatch):
 
 
 def test_huge_scores_of_one_group_leave_the_others_alone(form):
-    y, group = np.array([0, 1, 0, 1, 2]), np.array([0, 0, 1, 1, 1])
-    calm = np.array([0.0, 0.0, 0.25, 0.5, 0.0])
-    wild = calm + np.array([-1e15, 1e15, 0.0, 0.0, 0.0])
-    a, b = (risk_at(LOSSES["squared_hinge"], s, wo.Grades(y, group).pairs) for s in (calm, wild))
-    np.testing.assert_array_equal(b.gradient[2:], a.gradient[2:])
-    assert b.gradient[0] == b.gradient[1] == 0.0  # far beyond the margin, in the right order
+    y, group = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
+    calm = np.array([0.0, 0.1, 0.2, 0.3, 0.55, 0.1])
+    wild = calm + np.array([-1e15, 3e15, 1e17, 0.0, 0.0, 0.0])
+    pairs = wo.Grades(y, group, weights=[3, 1, 2, 1, 1, 1]).pairs
+    a, b = (risk_at(LOSSES["squared_hinge"], s, pairs) for s in (calm, wild))
+    np.testing.assert_allclose(b.gradient[3:], a.gradient[3:], rtol=1e-12)
+    assert not b.gradient[:3].any()  # far beyond the margin, in the right order
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_costs_of_a_group_far_up_the_scale_keep_their_digits(name, form, cell_form):
+    rng = np.random.default_rng(9)
+    low, group, s = rng.integers(0, 4, 40), np.arange(40) % 2, rng.standard_normal(40)
+    near = risk_at(LOSSES[name], s, wo.Grades(low, group, "linear").pairs)
+    far = risk_at(LOSSES[name], s, wo.Grades(low + group * 10.0**14, group, "linear").pairs)
+    assert far.value == pytest.approx(near.value, rel=1e-12)
+    np.testing.assert_allclose(far.gradient, near.gradient, rtol=1e-9, atol=1e-9)
 
 
 def test_exponential_survives_any_score():
