@@ -1,0 +1,125 @@
+"""What a file holds, once read: graded rows, or comparisons of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from ..order import Comparisons, Grades
+from ..sweeps import Array
+
+Features: TypeAlias = "pl.DataFrame | sp.csr_array"
+"""Columns with names and types of their own, or numbered columns of numbers (LETOR)."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to be put in order, as they were read from a file.
+
+    Attributes
+    ----------
+    source : str
+        The file, as the user named it.
+    X : polars DataFrame, or CSR array
+        The features: whatever is not target, group, item or weight. From LETOR files a CSR array whose
+        column j is the file's feature j + 1.
+    y : array of shape (n,) or None
+        Grades: float64 with NaN for unjudged rows, or objects (text, None for unjudged).
+    groups : array of shape (n,) or None
+        The query, list or contest a row belongs to.
+    ids : array of shape (n,) or None
+        What each row is called.
+    weights : array of shape (n,) or None
+        Row weights.
+    target, group, item, weight : str or None
+        The columns that these came from.
+    levels : tuple or None
+        The levels from worst to best, where they were declared.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "wines.csv"
+    >>> _ = path.write_text("ph,colour,quality\\n3.1,red,5\\n3.4,white,6\\n")
+    >>> wines = wo.read(path, target="quality")
+    >>> wines.X.columns, wines.y.tolist()
+    (['ph', 'colour'], [5.0, 6.0])
+    """
+
+    source: str
+    X: Features
+    y: Array | None = None
+    groups: Array | None = None
+    ids: Array | None = None
+    weights: Array | None = None
+    target: str | None = None
+    group: str | None = None
+    item: str | None = None
+    weight: str | None = None
+    levels: tuple[Any, ...] | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features; "1", "2", … for a file of numbered ones."""
+        if isinstance(self.X, pl.DataFrame):
+            return tuple(self.X.columns)
+        return tuple(str(number + 1) for number in range(self.X.shape[1]))
+
+    def names(self) -> Array:
+        """What to call each row in front of a person: its id, or its number in the file."""
+        if self.ids is not None:
+            return self.ids
+        return np.array([f"row {number + 1}" for number in range(len(self))], dtype=object)
+
+    def grades(self, order: Any = "full") -> Grades:
+        """Return the grades with their groups and weights, ready for a ranker."""
+        if self.y is None:
+            raise ValueError(f"{self.source} was read without grades; name their column with target=")
+        return Grades(self.y, self.groups, order, self.weights, self.levels)
+
+    def take(self, rows: Array) -> Table:
+        """Return some of the rows (numbers or a mask), in the order asked for."""
+        rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
+        parts = {name: getattr(self, name) for name in ("y", "groups", "ids", "weights")}
+        kept = {name: None if part is None else part[rows] for name, part in parts.items()}
+        return replace(self, X=self.X[rows], **kept)
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """Items compared two at a time, and what is known about each item.
+
+    Attributes
+    ----------
+    source : str
+        The file of comparisons, as the user named it.
+    items : Table
+        One row an item, with its name in ``items.ids``. Without a file of items, each item is a feature of
+        its own (a CSR identity), so that a linear model learns one rating an item.
+    comparisons : Comparisons
+        By row numbers of ``items``.
+    described : bool
+        Whether the items came from a file.
+    """
+
+    source: str
+    items: Table
+    comparisons: Comparisons
+    described: bool
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    def take(self, rows: Array) -> ComparisonTable:
+        """Return some of the comparisons, over the same items."""
+        c = self.comparisons
+        weights = None if c.weight is None else c.weight[rows]
+        return replace(self, comparisons=Comparisons(c.left[rows], c.right[rows], c.outcome[rows], weights))

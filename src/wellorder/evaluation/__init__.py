@@ -1,0 +1,1 @@
+"""How far to trust an ordering: splits, searches, records, tests and leaderboards."""

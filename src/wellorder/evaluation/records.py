@@ -1,0 +1,167 @@
+"""Records: one JSON line a fit. Tables, tests and pictures are made from them, and a broken run goes on from them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class SwapTable:
+    """Grade against grade: how many test pairs there were, and how many stood the wrong way round.
+
+    ``swapped[a][b]`` and ``total[a][b]`` for levels a < b; ``levels`` are labels from worst to best (bins
+    such as "25 to 88" where the grades are many).
+    """
+
+    levels: tuple[str, ...]
+    swapped: tuple[tuple[float, ...], ...]
+    total: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of a test part: NDCG@k over k, or the ROC of comparisons."""
+
+    kind: str
+    """``ndcg`` or ``comparison_roc``."""
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One method, searched and fitted on the training part of one split, judged on its test part."""
+
+    key: str
+    """Says what was computed (data, method, grid, split, seed, versions): equal keys, equal results."""
+    data: str
+    method: str
+    repeat: int
+    fold: int
+    seed: int
+    n_train: int
+    n_test: int
+    metrics: dict[str, float]
+    """On the test part, by name; NaN where it is not defined."""
+    params: dict[str, Json] = field(default_factory=dict)
+    """What the search chose."""
+    search_seconds: float = 0.0
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+    swaps: SwapTable | None = None
+    curve: Curve | None = None
+    weights: tuple[float, ...] | None = None
+    """Of a linear model, one an encoded feature."""
+    features: tuple[str, ...] | None = None
+    """The names of the encoded features, beside the weights."""
+    problem: str | None = None
+    """Why the fit failed or was cut short; its metrics are then NaN."""
+
+    @property
+    def seconds(self) -> float:
+        """Everything this fit took."""
+        return self.search_seconds + self.fit_seconds + self.predict_seconds
+
+    def to_json(self) -> str:
+        """Write the record as one line; NaN becomes null."""
+        return json.dumps(_without_nan(asdict(self)), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, line: str) -> Record:
+        """Read a record back; unknown fields, from a later version, are left out."""
+        known = {each.name for each in fields(cls)}
+        read = {name: value for name, value in json.loads(line).items() if name in known}
+        read["metrics"] = {name: math.nan if value is None else value for name, value in read["metrics"].items()}
+        if read.get("swaps") is not None:
+            swaps = read["swaps"]
+            read["swaps"] = SwapTable(
+                tuple(swaps["levels"]), tuple(map(tuple, swaps["swapped"])), tuple(map(tuple, swaps["total"]))
+            )
+        if read.get("curve") is not None:
+            curve = read["curve"]
+            read["curve"] = Curve(curve["kind"], tuple(curve["x"]), tuple(curve["y"]))
+        for name in ("weights", "features"):
+            if read.get(name) is not None:
+                read[name] = tuple(read[name])
+        return cls(**read)
+
+
+class RecordFile:
+    """Records on disk, appended as they come; what is already there is not computed again.
+
+    A line that was cut off when a run was killed is dropped; nothing else is ever removed.
+
+    Parameters
+    ----------
+    path : path-like or None
+        None: records are kept in memory only.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self._records: dict[str, Record] = {}
+        if self.path is not None and self.path.exists():
+            for record in read_records(self.path):
+                self._records[record.key] = record
+            _end_the_last_line(self.path)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._records
+
+    def __getitem__(self, key: str) -> Record:
+        return self._records[key]
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records.values())
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def append(self, record: Record) -> None:
+        """Keep a record, and write it out at once."""
+        self._records[record.key] = record
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as out:
+                out.write(record.to_json() + "\n")
+
+
+def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
+    """Read records from a file, one JSON line each; an unfinished last line is left out."""
+    lines = Path(path).read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield Record.from_json(line)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            if number == len(lines):
+                return
+            raise ValueError(
+                f"{os.fspath(path)}, line {number}: this is no record of a fit; name another file, or delete the line"
+            ) from None
+
+
+def _end_the_last_line(path: Path) -> None:
+    """Cut an unfinished last line off, so that the next record starts on a line of its own."""
+    content = path.read_bytes()
+    if content and not content.endswith(b"\n"):
+        with path.open("r+b") as out:
+            out.truncate(content.rfind(b"\n") + 1)
+
+
+def _without_nan(value: Json) -> Json:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _without_nan(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(entry) for entry in value]
+    return value
