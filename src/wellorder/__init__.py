@@ -11,23 +11,58 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "BestFeature": "wellorder.estimators",
     "Comparisons": "wellorder.order",
     "Grades": "wellorder.order",
     "OrderGraph": "wellorder.order",
     "Pairs": "wellorder.spaces",
     "RankSVM": "wellorder.estimators",
+    "RidgeRanker": "wellorder.estimators",
+    "compare": "wellorder.evaluation",
+    "cross_validate": "wellorder.evaluation",
     "load": "wellorder.persistence",
+    "read": "wellorder.data",
     "save": "wellorder.persistence",
+    "search": "wellorder.evaluation",
 }
 """Where each public name lives. A new estimator is one line here."""
 
-_ROOMS = ("aggregation", "metrics")
+_ROOMS = {
+    "aggregation": "wellorder.aggregation",
+    "data": "wellorder.data",
+    "evaluation": "wellorder.evaluation",
+    "metrics": "wellorder.metrics",
+    "plot": "wellorder.figures",
+}
+"""Rooms that are public as they stand, and the names they go by."""
 
-__all__ = ["Comparisons", "Grades", "OrderGraph", "Pairs", "RankSVM", "aggregation", "load", "metrics", "save"]
+__all__ = [
+    "BestFeature",
+    "Comparisons",
+    "Grades",
+    "OrderGraph",
+    "Pairs",
+    "RankSVM",
+    "RidgeRanker",
+    "aggregation",
+    "compare",
+    "cross_validate",
+    "data",
+    "evaluation",
+    "load",
+    "metrics",
+    "plot",
+    "read",
+    "save",
+    "search",
+]
 
 if TYPE_CHECKING:
-    from . import aggregation, metrics
-    from .estimators import RankSVM
+    from . import aggregation, data, evaluation, metrics
+    from . import figures as plot
+    from .data import read
+    from .estimators import BestFeature, RankSVM, RidgeRanker
+    from .evaluation import compare, cross_validate, search
     from .order import Comparisons, Grades, OrderGraph
     from .persistence import load, save
     from .spaces import Pairs
@@ -37,7 +72,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if name in _ROOMS:
-        return import_module(f"wellorder.{name}")
+        return import_module(_ROOMS[name])
     raise AttributeError(f"module 'wellorder' has no attribute {name!r}")
 
 

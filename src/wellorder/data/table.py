@@ -18,7 +18,7 @@ Features: TypeAlias = "pl.DataFrame | sp.csr_array"
 
 @dataclass(frozen=True)
 class Table:
-    """Rows to be put in order, as they were read from a file.
+    r"""Rows to be put in order, as they were read from a file.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Table:
     >>> import wellorder as wo
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "wines.csv"
-    >>> _ = path.write_text("ph,colour,quality\\n3.1,red,5\\n3.4,white,6\\n")
+    >>> _ = path.write_text("ph,colour,quality\n3.1,red,5\n3.4,white,6\n")
     >>> wines = wo.read(path, target="quality")
     >>> wines.X.columns, wines.y.tolist()
     (['ph', 'colour'], [5.0, 6.0])
@@ -74,7 +74,7 @@ class Table:
         return tuple(str(number + 1) for number in range(self.X.shape[1]))
 
     def names(self) -> Array:
-        """What to call each row in front of a person: its id, or its number in the file."""
+        """Return what to call each row in front of a person: its id, or its number in the file."""
         if self.ids is not None:
             return self.ids
         return np.array([f"row {number + 1}" for number in range(len(self))], dtype=object)
@@ -89,7 +89,7 @@ class Table:
         """Return some of the rows (numbers or a mask), in the order asked for."""
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
         parts = {name: getattr(self, name) for name in ("y", "groups", "ids", "weights")}
-        kept = {name: None if part is None else part[rows] for name, part in parts.items()}
+        kept: dict[str, Any] = {name: None if part is None else part[rows] for name, part in parts.items()}
         return replace(self, X=self.X[rows], **kept)
 
 

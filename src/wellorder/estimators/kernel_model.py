@@ -81,7 +81,9 @@ class KernelModel(BaseEstimator):
             self.landmarks_, self.landmark_root_ = features.landmarks, features.root
             return LinearSpace(features.transform(X))
         if self.kernel == "precomputed":
-            K = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+            K = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+            if not (K.dtype == np.float32 and use_single(K.shape[0], C, tol) and _is_normal(K)):
+                K = K.astype(float, copy=False)
         else:
             single = self.kernel == "rbf" and use_single(X.shape[0], C, tol)
             refuse_if_too_large(X.shape[0], 4 if single else 8)
@@ -116,6 +118,8 @@ class KernelModel(BaseEstimator):
     def _check_loaded(self) -> None:
         """Check what a model file has brought: parts that do not fit together would fail later, or score nonsense."""
         self._check_kernel()
+        if not any(name.endswith("_") for name in vars(self)):
+            return  # not fitted: the parameter of another model
         if not 0 < getattr(self, "gamma_", 1.0) < np.inf:
             raise ValueError(f"gamma_ is {self.gamma_!r}")
         rows, columns = self._fitted_shape()
@@ -164,3 +168,8 @@ class KernelModel(BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.target_tags.required = True
         return tags
+
+
+def _is_normal(K: Array) -> bool:
+    """Say whether every row has kernel one with itself, as under a Gaussian: then no entry is larger."""
+    return bool((np.abs(K.diagonal() - 1.0) <= 1e-6).all())

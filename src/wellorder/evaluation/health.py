@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -35,3 +36,13 @@ class Health:
     def is_fit(self) -> bool:
         """Whether there is anything to learn from."""
         return all(finding.severity != "problem" for finding in self.findings)
+
+
+def count(n: int, noun: str) -> str:
+    """Write a number of things: ``1 row``, ``1,599 rows``."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def listing(shown: Sequence[str], n: int) -> str:
+    """Write the first few of n things, and that there are more."""
+    return ", ".join(shown) + (", …" if n > len(shown) else "")

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..sweeps import Floats
 from .health import Health
+from .methods import METHODS
 from .records import Json, Record
+from .significance import corrected_resampled_test, holm, mean_interval
 
 
 @dataclass(frozen=True)
@@ -91,3 +99,80 @@ class Leaderboard:
         """Return the records of one method, in the order of the splits."""
         mine = (record for record in self.records if record.method == method)
         return tuple(sorted(mine, key=lambda record: (record.repeat, record.fold)))
+
+
+def make_leaderboard(
+    data: str,
+    records: Sequence[Record],
+    methods: Sequence[str],
+    left_out: Sequence[LeftOut],
+    protocol: Protocol,
+    health: Health | None = None,
+    *,
+    greater_is_better: bool,
+    is_complete: bool = True,
+) -> Leaderboard:
+    """Order methods by their mean over the splits that all of them have finished."""
+    done = [{(record.repeat, record.fold) for record in records if record.method == name} for name in methods]
+    common = set.intersection(*done)
+    kept = [record for record in records if record.method in methods and (record.repeat, record.fold) in common]
+    sign = 1.0 if greater_is_better else -1.0
+    values = {name: _values(kept, name, protocol.metric) for name in methods}
+    ranked = sorted(methods, key=lambda name: (np.isnan(_mean(values[name])), -sign * _mean(values[name])))
+    p_values = _against_leader(kept, [values[name] for name in ranked])
+    standings = tuple(
+        _standing(kept, name, protocol, p_value) for name, p_value in zip(ranked, [None, *p_values], strict=True)
+    )
+    return Leaderboard(data, greater_is_better, standings, tuple(left_out), tuple(kept), protocol, health, is_complete)
+
+
+def _of(records: Sequence[Record], method: str) -> list[Record]:
+    mine = [record for record in records if record.method == method]
+    return sorted(mine, key=lambda record: (record.repeat, record.fold))
+
+
+def _values(records: Sequence[Record], method: str, metric: str) -> Floats:
+    return np.array([record.metrics[metric] for record in _of(records, method)])
+
+
+def _against_leader(records: Sequence[Record], values: Sequence[Floats]) -> list[float]:
+    """Return Holm-corrected p-values of every method but the first against the first."""
+    test_share = _test_share(records)
+    raw = []
+    for other in values[1:]:
+        differences = (values[0] - other)[np.isfinite(values[0] - other)]
+        raw.append(corrected_resampled_test(differences, test_share).p_value if len(differences) > 1 else np.nan)
+    return [float(p) for p in holm(raw)] if raw else []
+
+
+def _test_share(records: Sequence[Record]) -> float:
+    """Return n_test / n_train, the mean over the splits."""
+    return float(np.mean([record.n_test / record.n_train for record in records]))
+
+
+def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_value: float | None) -> Standing:
+    mine = _of(records, method)
+    values = _values(mine, method, protocol.metric)
+    finite = values[np.isfinite(values)]
+    sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
+    interval = mean_interval(finite, *sizes) if len(finite) > 1 else None
+    chosen = Counter(json.dumps(record.params, sort_keys=True) for record in mine)
+    return Standing(
+        method=method,
+        about=METHODS[method].about if method in METHODS else "",
+        is_baseline=method in METHODS and METHODS[method].is_baseline,
+        n_splits=len(mine),
+        mean=float(finite.mean()) if len(finite) else float("nan"),
+        low=float("nan") if interval is None else interval.low,
+        high=float("nan") if interval is None else interval.high,
+        metrics={name: _mean(np.array([record.metrics[name] for record in mine])) for name in protocol.metrics},
+        p_value=p_value,
+        search_seconds=float(np.mean([record.search_seconds for record in mine])),
+        fit_seconds=float(np.mean([record.fit_seconds for record in mine])),
+        params=json.loads(chosen.most_common(1)[0][0]),
+    )
+
+
+def _mean(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else float("nan")

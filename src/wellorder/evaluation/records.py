@@ -62,6 +62,8 @@ class Record:
     """Of a linear model, one an encoded feature."""
     features: tuple[str, ...] | None = None
     """The names of the encoded features, beside the weights."""
+    notes: tuple[str, ...] = ()
+    """What the fit warned of."""
     problem: str | None = None
     """Why the fit failed or was cut short; its metrics are then NaN."""
 
@@ -88,7 +90,7 @@ class Record:
         if read.get("curve") is not None:
             curve = read["curve"]
             read["curve"] = Curve(curve["kind"], tuple(curve["x"]), tuple(curve["y"]))
-        for name in ("weights", "features"):
+        for name in ("weights", "features", "notes"):
             if read.get(name) is not None:
                 read[name] = tuple(read[name])
         return cls(**read)

@@ -1,1 +1,21 @@
-"""."""
+"""Pictures of leaderboards, swaps, curves and weights, in scikit-learn's Display manner; public as ``wo.plot``."""
+
+from .comparison_roc import ComparisonROCDisplay
+from .leaderboard import LeaderboardDisplay
+from .ndcg import NDCGCurveDisplay
+from .style import PALETTE, legible, plain
+from .svg import to_svg
+from .swaps import SwapsDisplay
+from .weights import WeightsDisplay
+
+__all__ = [
+    "PALETTE",
+    "ComparisonROCDisplay",
+    "LeaderboardDisplay",
+    "NDCGCurveDisplay",
+    "SwapsDisplay",
+    "WeightsDisplay",
+    "legible",
+    "plain",
+    "to_svg",
+]

@@ -118,9 +118,20 @@ class Grades:
 
     def with_graph(self, graph: OrderGraph) -> Grades:
         """Return the same grades under another order of the same levels."""
+        return self._with(graph=graph)
+
+    def without_weights(self) -> Grades:
+        """Return the same grades with all rows counting the same."""
+        return self._with(weight=None)
+
+    def in_one_group(self) -> Grades:
+        """Return the same grades as one list."""
+        return self._with(group=None, n_groups=1)
+
+    def _with(self, **changes: Any) -> Grades:
         other = copy(self)
-        other.__dict__.pop("pairs", None)
-        other.graph = graph
+        other.__dict__.pop("pairs", None)  # they followed from what is changed
+        other.__dict__.update(changes)
         return other
 
     def describe(self) -> Supervision:

@@ -1,7 +1,8 @@
 """The closed list of classes that a model file may hold, each under its public name.
 
-All estimators of :mod:`wellorder.estimators` are on it by themselves. A class is found by comparing names
-with this list; nothing that a file says is imported, looked up or called.
+All estimators of :mod:`wellorder.estimators` are on it by themselves; those of :mod:`wellorder.data`, which loads
+polars, are named here, so that it is entered only for them. A class is found by comparing names with this list;
+nothing that a file says is imported, looked up or called.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "sklearn.feature_selection": ("VarianceThreshold",),
     "sklearn.feature_extraction.text": ("CountVectorizer", "TfidfTransformer", "TfidfVectorizer"),
     "sklearn.linear_model": ("LinearRegression", "LogisticRegression", "Ridge"),
+    "wellorder.data": ("TableEncoder", "TableRanker"),
 }
-"""Classes of others that may stand in a model: a line here is a promise that no state of theirs can crash.
+"""Further classes that may stand in a model: a line here is a promise that no state of theirs can crash.
 
 What fitted them is arrays and plain values, and what they compute is NumPy's, which checks its bounds; where a
 class does not check, :mod:`.checks` does. So no trees, neighbours or libsvm models, whose C code trusts them.

@@ -127,9 +127,9 @@ def kernel_bytes(n_rows: int, itemsize: int) -> int:
     return int(1.5 * n_rows**2 * itemsize + 2e8)
 
 
-def refuse_if_too_large(n_rows: int, itemsize: int) -> None:
-    """Raise an error with advice where a kernel matrix would not fit into memory."""
-    needed, free = kernel_bytes(n_rows, itemsize), available_bytes()
+def refuse_if_too_large(n_rows: int, itemsize: int, *, beside: int = 0) -> None:
+    """Raise an error with advice where a kernel fit, beside so many bytes more, would not fit into memory."""
+    needed, free = kernel_bytes(n_rows, itemsize) + beside, available_bytes()
     if free is not None and needed > free:
         raise MemoryError(
             f"a kernel fit on {n_rows:,} rows needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "

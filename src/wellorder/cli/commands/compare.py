@@ -1,0 +1,71 @@
+"""``wellorder compare``: every method on the same splits, a leaderboard and a report."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+from typing import Any
+
+import click
+
+from ..options import data_options, json_option, names, output_file, read_data
+from ..output import print_json, progress_bar
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wellorder compare wines.csv --target quality --report report.html
+  wellorder compare train.letor --metric ndcg@10 --time-budget 600 --report report.html
+  wellorder compare wines.csv --target quality --models rank-svm,ridge --folds 10 --repeats 5
+"""
+)
+@data_options
+@click.option("--models", metavar="A,B,…", callback=names, help="Which methods; all that suit the data unless given.")
+@click.option("--metric", "metrics", multiple=True, help="What to go by, such as ndcg@10; further ones are measured as well.")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of one round.")
+@click.option("--repeats", type=click.IntRange(min=1), default=2, show_default=True, help="Rounds, if there is time.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the splits.")
+@click.option("--time-budget", type=click.FloatRange(min=0, min_open=True), default=120.0, show_default=True, metavar="SECONDS", help="What is too slow for it is left out, and said so.")
+@click.option("--report", metavar="FILE", callback=output_file, help="Write a report as one HTML file.")
+@click.option("--records", metavar="FILE", callback=output_file, help="Keep a JSON line a fit here, and go on from it.  [default: beside the report]")
+@json_option
+def command(
+    data: tuple[str, ...], models: tuple[str, ...] | None, metrics: tuple[str, ...], folds: int, repeats: int, seed: int,
+    time_budget: float, report: str | None, records: str | None, as_json: bool, **roles: Any,
+) -> None:
+    """Compare methods honestly, and say which ordering to trust, and how much.
+
+    Each method's parameters are searched inside the training part of each split; test parts are only judged on. A
+    run that is stopped goes on from its records when the same command is given again.
+    """
+    from dataclasses import asdict
+
+    from ...evaluation import compare
+    from ..leaderboard import print_leaderboard, show_progress
+
+    table = read_data(data, **roles)
+    if records is None and report is not None:
+        records = os.path.splitext(report)[0] + ".records.jsonl"
+    with progress_bar("comparing") as bar:
+        board = compare(
+            table,
+            models,
+            metric=metrics[0] if metrics else None,
+            metrics=metrics[1:],
+            n_folds=folds,
+            n_repeats=repeats,
+            seed=seed,
+            time_budget=time_budget,
+            records=records,
+            progress=show_progress(bar),
+        )
+    if as_json:
+        print_json({"data": board.data, "standings": [asdict(each) for each in board.standings], "left_out": [asdict(each) for each in board.left_out], "protocol": asdict(board.protocol), "is_complete": board.is_complete})
+    else:
+        print_leaderboard(board)
+    if report is not None:
+        from ...report import write
+
+        write(board, report, date=date.today().isoformat())
+        click.echo(f"report: {report}", err=as_json)

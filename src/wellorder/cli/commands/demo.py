@@ -1,0 +1,44 @@
+"""``wellorder demo``: the first minute."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+
+import click
+
+from ..output import progress_bar
+
+_NEXT = """
+Now try it step by step, on the same data:
+  wellorder check {data} --target progression
+  wellorder fit {data} --target progression -o {folder}/model.wo
+  wellorder order {folder}/model.wo {data} --top 10
+or on your own:
+  wellorder compare yours.csv --target GRADE [--group QUERY] --report report.html
+"""
+
+
+@click.command(epilog="\b\nExample:\n  wellorder demo")
+@click.option("--folder", default="wellorder-demo", show_default=True, help="Where the data and the report go.")
+@click.option("--time-budget", type=click.FloatRange(min=0, min_open=True), default=45.0, show_default=True, metavar="SECONDS", help="For the comparison.")
+def command(folder: str, time_budget: float) -> None:
+    """Compare every method on built-in data, and write a report.
+
+    442 people with diabetes, to be ranked by how far the disease went on within a year, from ten measurements.
+    """
+    from ...data import read, write_diabetes
+    from ...evaluation import compare
+    from ...report import write
+    from ..leaderboard import print_leaderboard, show_progress
+
+    os.makedirs(folder, exist_ok=True)
+    data, report = os.path.join(folder, "diabetes.csv"), os.path.join(folder, "report.html")
+    write_diabetes(data)
+    with progress_bar("comparing") as bar:
+        table = read(data, target="progression")
+        board = compare(table, time_budget=time_budget, progress=show_progress(bar))
+    print_leaderboard(board)
+    write(board, report, date=date.today().isoformat())
+    click.echo(f"report: {report} (open it in a browser)")
+    click.echo(_NEXT.format(data=data, folder=folder))

@@ -1,0 +1,60 @@
+"""``wellorder fit``: a file in, a model out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..options import data_options, json_option, output_file, read_data
+from ..output import percent, print_json, progress_bar
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wellorder fit wines.csv --target quality -o wines.wo
+  wellorder fit train.letor --model rank-svm-rbf --set C=10 --set gamma=0.01 -o ranker.wo
+  wellorder fit answers.csv --target verdict --levels poor,fair,good --group question -o answers.wo
+  wellorder fit games.csv --items players.csv -o players.wo
+"""
+)
+@data_options
+@click.option("--model", "name", default="rank-svm", show_default=True, help="The method, as in 'wellorder compare'.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the method; may be repeated.")
+@click.option("--search", "searching", is_flag=True, help="Choose the parameters by cross-validation.")
+@click.option("--bands/--no-bands", "with_bands", default=True, help="Measure on held-out rows how far apart scores must be to be told apart, for 'wellorder order'.  [default: yes]")
+@click.option("--seed", default=0, show_default=True, help="Of everything that is random.")
+@click.option("-o", "--output", required=True, metavar="FILE", callback=output_file, help="Where to save the model.")
+@json_option
+def command(
+    data: tuple[str, ...], name: str, settings: tuple[str, ...], searching: bool, with_bands: bool, seed: int, output: str,
+    as_json: bool, **roles: Any,
+) -> None:
+    """Learn an order from a file, and save the model.
+
+    Numeric columns are scaled and nominal ones encoded inside the model; it keeps the names of the target, the
+    group and the columns, and the levels, so that later commands need to be told nothing.
+    """
+    from ...evaluation import find_method, fit_table
+    from ...persistence import save
+    from ..settings import read_settings
+
+    method = find_method(name)
+    params = read_settings(method.make(), settings, name)
+    table = read_data(data, **roles)
+    with progress_bar(f"fitting {name}"):
+        fitted = fit_table(table, name, params, searching=searching, with_resolution=with_bands, seed=seed)
+    save(fitted.model, output)
+    if as_json:
+        scores = {"training_score": fitted.training_score, "held_out_score": fitted.held_out_score}
+        print_json({"model": output, "method": name, "params": fitted.params, **scores})
+        return
+    click.echo(f"{name} ({method.about}) on {table.source}")
+    click.echo(fitted.model.describe())
+    if fitted.params:
+        click.echo("with " + ", ".join(f"{key}={value}" for key, value in fitted.params.items()))
+    click.echo(f"training pairs in the right order: {percent(fitted.training_score)}")
+    if fitted.held_out_score == fitted.held_out_score:
+        click.echo(f"held-out pairs in the right order: {percent(fitted.held_out_score)} (5 folds)")
+    click.echo(f"saved {output}")

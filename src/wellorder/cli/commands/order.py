@@ -1,0 +1,67 @@
+"""``wellorder order``: the ranked list, with bands of items that cannot be told apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..options import json_option, output_file
+from ..output import print_json, print_table
+
+if TYPE_CHECKING:
+    from ...evaluation import OrderedList
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wellorder order wines.wo new-wines.csv
+  wellorder order wines.wo new-wines.csv --top 10 --confidence 0.9
+  wellorder order players.wo players.csv -o ranking.csv
+"""
+)
+@click.argument("model")
+@click.argument("items", nargs=-1, metavar="ITEMS", required=True)
+@click.option("--top", type=click.IntRange(min=1), help="Only so many of each list.")
+@click.option(
+    "--confidence", type=click.FloatRange(0.5, 1.0), default=0.75, show_default=True,
+    help="How sure the order of two items must be for them to stand in different bands.",
+)
+@click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write a CSV file instead.")
+@json_option
+def command(
+    model: str, items: tuple[str, ...], top: int | None, confidence: float, output: str | None, as_json: bool
+) -> None:
+    """Print items from best to worst.
+
+    Items of one band cannot be told apart: on held-out rows, pairs as close as these stood in the right order less
+    often than the confidence asks for.
+    """
+    from ...data import items_of, load_table_model, read_for, write_rows
+    from ...evaluation import order_items
+
+    ranker = load_table_model(model)
+    ordered = order_items(ranker, items_of(read_for(ranker, items)), confidence=confidence, top=top)
+    rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]
+    headers = [*(["list"] if ordered.has_groups else []), "rank", "band", "item", "score"]
+    if output is not None:
+        write_rows(output, headers, rows)
+    elif as_json:
+        print_json([dict(zip(headers, row, strict=True)) for row in rows])
+    else:
+        print_table(headers, [[_shown(cell) for cell in row] for row in rows], right=_numbers(headers))
+        click.echo(ordered.note)
+
+
+def _rows(ordered: OrderedList, with_group: bool) -> list[list[Any]]:
+    group = [str(ordered.group)] if with_group else []
+    return [[*group, rank, band, name, score] for rank, band, name, score in ordered.rows]
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell:.4f}" if isinstance(cell, float) else "–" if cell is None else str(cell)
+
+
+def _numbers(headers: list[str]) -> list[int]:
+    return [place for place, header in enumerate(headers) if header in ("rank", "band", "score")]

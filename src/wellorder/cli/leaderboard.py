@@ -1,0 +1,65 @@
+"""A leaderboard in the terminal, and how far a comparison is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from .output import Bar, number, percent, print_table, seconds
+
+if TYPE_CHECKING:
+    from ..evaluation import Leaderboard, Progress, Standing
+
+
+def show_progress(bar: Bar) -> Callable[[Progress], None]:
+    """Return what a comparison calls after each fit."""
+
+    def show(progress: Progress) -> None:
+        record = progress.record
+        bar.show(progress.n_done, progress.n_planned, f"{record.method}, split {record.repeat + 1}.{record.fold + 1}")
+
+    return show
+
+
+def print_leaderboard(board: Leaderboard) -> None:
+    """Print the methods from best to worst, what was left out, and how to read it."""
+    protocol = board.protocol
+    n = board.leader.n_splits
+    kept = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}[protocol.split_by]
+    click.echo(
+        f"{board.data}: {len(board.standings)} methods on {n} split{'s' * (n != 1)} of {kept}; "
+        f"{protocol.metric}, {'higher' if board.greater_is_better else 'lower'} is better"
+    )
+    others = [name for name in protocol.metrics if name != protocol.metric]
+    headers = ["", "method", protocol.metric, "95 % interval", "against the first", *others, "search", "fit"]
+    rows = [_row(place, each, protocol.metric, others) for place, each in enumerate(board.standings, start=1)]
+    print_table(headers, rows, right=(0, 2, *range(5, len(headers))))
+    for each in board.left_out:
+        click.echo(f"left out {each.method}: {each.reason}")
+    if not board.is_complete:
+        click.echo("the comparison was stopped before all splits were done; the same command goes on from its records")
+
+
+def _row(place: int, standing: Standing, metric: str, others: list[str]) -> list[str]:
+    write = percent if metric == "swapped_pairs" else number
+    interval = "–" if standing.low != standing.low else f"{write(standing.low)} – {write(standing.high)}"
+    return [
+        f"{place}",
+        standing.method + (" (baseline)" if standing.is_baseline else ""),
+        write(standing.mean),
+        interval,
+        _verdict(standing),
+        *(number(standing.metrics[name], 3) for name in others),
+        seconds(standing.search_seconds),
+        seconds(standing.fit_seconds),
+    ]
+
+
+def _verdict(standing: Standing) -> str:
+    if standing.p_value is None:
+        return ""
+    if standing.p_value != standing.p_value:
+        return "one split: no test"
+    return f"worse (p = {standing.p_value:.2g})" if standing.is_told_apart else "not told apart"

@@ -1,0 +1,68 @@
+"""Options that several commands share: which file, and what its columns mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ..data import ComparisonTable, Table
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Split an option's value at commas; blanks around a name do not count."""
+    return None if value is None else tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def output_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Check a file to be written before the work starts, not after: refuse folders, and folders that are not there."""
+    if value is None:
+        return None
+    folder = os.path.dirname(os.path.abspath(value))
+    if os.path.isdir(value):
+        raise click.BadParameter(f"{value} is a folder; name a file in it")
+    if not os.path.isdir(folder):
+        raise click.BadParameter(f"there is no folder {folder} to write {os.path.basename(value)} into")
+    if not os.access(value if os.path.exists(value) else folder, os.W_OK):
+        raise click.BadParameter(f"{value} may not be written to")
+    return value
+
+
+_ROLES = (
+    click.option("--target", metavar="COLUMN", help="The column with the grades; higher is better."),
+    click.option("--group", metavar="COLUMN", help="The query or list a row belongs to; only such rows are compared."),
+)
+_READING = (
+    click.option("--item", metavar="COLUMN", help="What a row is called; not a feature."),
+    click.option("--weight", metavar="COLUMN", help="Row weights."),
+    click.option("--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."),
+    click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
+    click.option("--items", metavar="FILE", help="For comparisons (left,right,outcome): a file about the items."),
+    click.option(
+        "--format", "format_", type=click.Choice(["csv", "tsv", "parquet", "arff", "letor"]), help="If it is not clear."
+    ),
+)
+
+
+def data_options(function: F) -> F:
+    """Add the argument DATA, and the options that say what its columns mean."""
+    for option in reversed((*_ROLES, *_READING)):
+        function = option(function)
+    return click.argument("data", metavar="DATA", nargs=-1, required=True)(function)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
+
+
+def read_data(data: tuple[str, ...], **roles: Any) -> Table | ComparisonTable:
+    """Read the files that a command names; several are read as one."""
+    from ..data import read
+
+    roles["format"] = roles.pop("format_", None)
+    return read(data[0] if len(data) == 1 else list(data), **roles)
+

@@ -1,0 +1,113 @@
+"""Files of comparisons: who was compared with whom, and what came of it."""
+
+from __future__ import annotations
+
+import difflib
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from ..order import Comparisons
+from ..order.columns import as_objects, number_objects
+from ..sweeps import Array
+from .column_types import as_text, first_row
+from .lines import shorten
+from .roles import Roles, make_table, read_names, read_weights
+from .sheet import Sheet
+from .table import ComparisonTable, Table
+
+_COLUMNS = ("left", "right", "outcome")
+NAME_COLUMNS = ("item", "id", "name")
+"""Where a file of items has its names, unless somebody says otherwise; else in its first column."""
+
+_OUTCOMES = {"<": 1, "=": 0, ">": -1, "1": 1, "0": 0, "-1": -1, "+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1, "−1": -1}
+"""``<`` reads 'left is worse than right': the right one is better, which is 1."""
+
+
+def is_comparisons(sheet: Sheet) -> bool:
+    """Say whether a file has the columns of comparisons."""
+    return all(name in sheet.frame.columns for name in _COLUMNS)
+
+
+def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> ComparisonTable:
+    """Read comparisons of items by name; their features are those of the file of items, if there is one."""
+    if roles.group is not None or roles.levels is not None:
+        option = "group" if roles.group is not None else "levels"
+        raise sheet.error(f"{option}= goes with grades, and this file holds comparisons; leave it out, or name target=")
+    if described is None and (roles.item is not None or roles.drop):
+        option = "item" if roles.item is not None else "drop"
+        raise sheet.error(f"{option}= goes with the features of a file of items; name it with items=")
+    names = [read_names(sheet, side) for side in ("left", "right")]
+    if described is None:
+        items, numbers = _items_by_name(sheet, names)
+    else:
+        items = _items_from(described, roles)
+        numbers = _look_up(sheet, names, items)
+    outcome = _read_outcomes(sheet)
+    itself = (numbers[0] == numbers[1]) & (outcome != 0)
+    if itself.any():
+        row = int(np.argmax(itself))
+        raise sheet.error(
+            f"{shorten(names[0][row])} is compared with itself and found better; correct or remove it", row
+        )
+    weight = roles.weight or ("weight" if "weight" in sheet.frame.columns else None)
+    if weight is not None:
+        sheet.column(weight, "weight")
+    weights = None if weight is None else read_weights(sheet, weight)
+    comparisons = Comparisons(numbers[0], numbers[1], outcome, weights)
+    return ComparisonTable(sheet.source, items, comparisons, described is not None)
+
+
+def _items_by_name(sheet: Sheet, names: list[Array]) -> tuple[Table, list[Array]]:
+    """Give numbers to the names as they come; each item is a feature of its own."""
+    together = np.stack(names, axis=1).ravel()
+    codes, distinct = number_objects(together)
+    n = len(distinct)
+    place = np.arange(n + 1, dtype=np.int32)
+    identity = sp.csr_array((np.ones(n), place[:n], place), shape=(n, n))
+    numbers = codes.reshape(-1, 2).astype(np.int64)
+    return Table(sheet.source, identity, ids=as_objects(distinct)), [numbers[:, 0], numbers[:, 1]]
+
+
+def _items_from(sheet: Sheet, roles: Roles) -> Table:
+    """Read the file of items; a name that stands there twice is refused."""
+    columns = sheet.frame.columns
+    item = roles.item or next((name for name in NAME_COLUMNS if name in columns), columns[0])
+    items = make_table(sheet, Roles(item=item, drop=roles.drop))
+    assert items.ids is not None
+    first: dict[str, int] = {}
+    for row, name in enumerate(items.ids):
+        if name in first:
+            place = sheet.place(first[name])
+            raise sheet.error(f"the item {shorten(name)} (column {item!r}) is already in {place}; remove one", row)
+        first[name] = row
+    return items
+
+
+def _look_up(sheet: Sheet, names: list[Array], items: Table) -> list[Array]:
+    """Return the row of each name in the file of items."""
+    assert items.ids is not None
+    row_of = {name: row for row, name in enumerate(items.ids)}
+    numbers = [np.fromiter((row_of.get(name, -1) for name in side), np.int64, len(side)) for side in names]
+    unknown = (numbers[0] < 0) | (numbers[1] < 0)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        name = str(names[0][row] if numbers[0][row] < 0 else names[1][row])
+        near = difflib.get_close_matches(name, list(row_of)[:100_000], n=1, cutoff=0.6)
+        meant = f"did you mean {near[0]!r}?" if near else "add it there, or remove the comparison"
+        raise sheet.error(f"the item {shorten(name)} is not in {items.source}; {meant}", row)
+    return numbers
+
+
+def _read_outcomes(sheet: Sheet) -> Array:
+    written = as_text(sheet, "outcome").fill_null("")
+    outcome = written.replace_strict(_OUTCOMES, default=None, return_dtype=pl.Int8)
+    if outcome.null_count():
+        row = first_row(outcome.is_null())
+        found = f"is {shorten(written[row])}" if written[row] else "is missing"
+        raise sheet.error(
+            f"the outcome {found}; it is 1 or < (right is better), -1 or > (left is better), 0 or = (no difference)",
+            row,
+        )
+    return outcome.to_numpy()

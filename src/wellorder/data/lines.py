@@ -1,0 +1,322 @@
+"""Bytes and lines of a file that may be gzipped, damaged, enormous or not text at all.
+
+A file is gzipped if it starts so, whatever its name. A UTF-8 byte order mark is dropped. Lines end with LF,
+CRLF or a lone CR, as in Python's own text files; what leaves this module has LF alone, so line numbers here
+are those that an editor shows. Whatever is wrong comes as a :class:`DataError` with the fix.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any, BinaryIO, TextIO, TypeAlias, cast
+
+from .errors import DataError
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+BLOCK = 1 << 21
+"""Bytes that are read at a time: large enough to cost nothing, small enough for the processor's cache."""
+
+LONGEST_LINE = 1 << 26
+"""Bytes in one line, at most: a longer one comes from a file that has no lines."""
+
+LARGEST_TEXT = 1 << 30
+"""Bytes that :func:`read_text` takes at most, after decompression."""
+
+_GZIP = b"\x1f\x8b"
+_UTF8_MARK = b"\xef\xbb\xbf"
+_WIDE_MARKS = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+_ARCHIVES = (
+    (b"PK\x03\x04", "a zip archive (or a spreadsheet)"),
+    (b"BZh91AY&SY", "compressed with bzip2"),
+    (b"\xfd7zXZ\x00", "compressed with xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+)
+
+
+def open_bytes(path: PathLike) -> BinaryIO:
+    """Open a file for reading bytes: decompressed if it is gzipped, without a UTF-8 byte order mark.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    binary stream
+        To be closed, or used in a ``with``. Reading raises DataError where the gzip stream is damaged.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it may not be read, or it starts like something that is no plain text.
+    """
+    source = os.fspath(path)
+    stream = io.BufferedReader(_Bytes(source, *_open(source)))
+    try:
+        _skip_mark(source, stream)
+    except BaseException:
+        stream.close()
+        raise
+    return cast(BinaryIO, stream)
+
+
+def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) -> Iterator[bytes]:
+    """Read a text file as blocks of whole lines, in memory bounded by one block and one line.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which may be gzipped.
+    size : int
+        Bytes to read at a time; a block has at most these and the start of a line before them.
+    longest_line : int
+        Bytes that a line may have.
+
+    Yields
+    ------
+    bytes
+        One or more lines. Every line ends with LF, the last one too; there is no CR and no NUL.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be opened, is damaged or binary, or has a line that is too long.
+    """
+    source = os.fspath(path)
+    line = 1
+    started: list[bytes] = []  # the pieces of the last line so far, and their length
+    length = 0
+    held = b""
+    with open_bytes(path) as stream:
+        while chunk := stream.read(size):
+            chunk, held = _unify(held + chunk)
+            if b"\0" in chunk:
+                raise _binary(source, line + chunk.count(b"\n", 0, chunk.index(b"\0")))
+            end = chunk.rfind(b"\n") + 1
+            first = chunk.find(b"\n") if end else len(chunk)
+            if length + first > longest_line:
+                raise _too_long(source, line, longest_line)
+            if end:
+                block = b"".join((*started, chunk[:end])) if started else chunk[:end]
+                line += block.count(b"\n")
+                yield block
+                started, length = [], 0
+                chunk = chunk[end:]
+            # invariant: what was yielded and what has started are together all that was read but ``held``
+            if chunk:
+                started.append(chunk)
+                length += len(chunk)
+    if length > longest_line:
+        raise _too_long(source, line, longest_line)
+    if started or held:
+        yield b"".join((*started, b"\n"))
+
+
+def read_text(path: PathLike, largest: int = LARGEST_TEXT) -> str:
+    """Read a whole text file, with LF for every line end.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which may be gzipped.
+    largest : int
+        Bytes that it may have once decompressed.
+
+    Returns
+    -------
+    str
+        The text; empty for an empty file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be opened, is damaged, binary or too large, or is not UTF-8: with the line.
+    """
+    source = os.fspath(path)
+    with open_bytes(path) as stream:
+        content = stream.read(largest + 1)
+    if len(content) > largest:
+        raise DataError(
+            source, f"it has more than {largest:,} bytes (decompressed), too many to hold at once; split it"
+        )
+    content, held = _unify(content)
+    if held:
+        content += b"\n"
+    if b"\0" in content:
+        raise _binary(source, 1 + content.count(b"\n", 0, content.index(b"\0")))
+    return decode(source, content, 1)
+
+
+def decode(source: str, content: bytes, line: int) -> str:
+    """Return bytes as text, or raise DataError with the line of the first that is not UTF-8.
+
+    Parameters
+    ----------
+    source : str
+        The file, for the error.
+    content : bytes
+        The bytes, with LF for line ends.
+    line : int
+        The number of their first line.
+    """
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line += content.count(b"\n", 0, error.start)
+        byte = content[error.start]
+        raise DataError(
+            source,
+            f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8 (if it is Latin-1: iconv -f latin1 -t utf-8)",
+            line,
+        ) from None
+
+
+def refuse_empty(path: PathLike) -> None:
+    """Raise DataError if a file has no byte in it (but perhaps a byte order mark), gzipped or not."""
+    with open_bytes(path) as stream:
+        if not stream.read(1):
+            raise empty_file(os.fspath(path))
+
+
+def empty_file(source: str) -> DataError:
+    """Return the error for a file in which there is nothing to read."""
+    return DataError(source, "it is empty; check that it was written or downloaded completely")
+
+
+def shorten(field: str, most: int = 40) -> str:
+    """Quote a field for an error message, on one line and not too long."""
+    return repr(field) if len(field) <= most else repr(field[:most]) + "…"
+
+
+def open_for_writing(path: PathLike) -> TextIO:
+    """Open a text file for writing: UTF-8, LF for line ends, gzipped if its name ends in ``.gz``.
+
+    The same text gives the same bytes, whenever it is written. ``-`` is standard output. Raises DataError if it cannot
+    be opened.
+    """
+    source = os.fspath(path)
+    if source == "-":
+        return _Stdout()
+    try:
+        file: Any = open(source, "wb")  # noqa: SIM115 (the caller closes it)
+    except (OSError, ValueError) as error:
+        problem = f"it cannot be written ({getattr(error, 'strerror', None) or error}); check its folder"
+        raise DataError(source, problem) from None
+    if source.lower().endswith(".gz"):
+        file = _GzipWriter(file)
+    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+
+
+class _Stdout(io.StringIO):
+    """Text for standard output, written when it is complete; closing it leaves standard output open."""
+
+    def close(self) -> None:
+        if not self.closed:
+            sys.stdout.write(self.getvalue())
+        super().close()
+
+
+class _GzipWriter(gzip.GzipFile):
+    """A gzip stream, without name and time in it, that closes its file as well."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(filename="", mode="wb", fileobj=file, mtime=0)
+        self._file = file
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+
+
+class _Bytes(io.RawIOBase):
+    """The bytes of an open file, decompressed, with every error of reading as a DataError."""
+
+    def __init__(self, source: str, file: IO[bytes], gzipped: bool) -> None:
+        super().__init__()
+        self._source = source
+        self._file = file
+        self._reader: Any = gzip.GzipFile(fileobj=file, mode="rb") if gzipped else file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self._reader.readinto(buffer))
+        except EOFError:
+            problem = "it ends before its gzip stream does; copy or download it again"
+        except (gzip.BadGzipFile, zlib.error) as error:
+            problem = f"its gzip stream is damaged or followed by other bytes ({error}); copy or download it again"
+        except OSError as error:
+            problem = f"it cannot be read ({error.strerror or error})"
+        raise DataError(self._source, problem)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._reader.close()
+            self._file.close()
+        super().close()
+
+
+def _open(source: str) -> tuple[IO[bytes], bool]:
+    """Open a file, and say whether it starts as gzip does."""
+    try:
+        file = open(source, "rb")  # noqa: SIM115 (the caller closes it)
+        try:
+            return file, file.peek(2).startswith(_GZIP)
+        except BaseException:
+            file.close()
+            raise
+    except FileNotFoundError:
+        problem = "there is no such file; check its name and folder"
+    except IsADirectoryError:
+        problem = "it is a folder; name a file in it"
+    except PermissionError:
+        problem = "it may not be read; ask for the permission, or copy it to where you have it"
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        problem = f"it cannot be opened ({getattr(error, 'strerror', None) or error})"
+    raise DataError(source, problem)
+
+
+def _skip_mark(source: str, stream: io.BufferedReader[_Bytes]) -> None:
+    """Drop a UTF-8 byte order mark; refuse what is no plain text by how it starts."""
+    start = stream.peek(16)
+    if start.startswith(_UTF8_MARK):
+        stream.read(len(_UTF8_MARK))
+    for mark, name in _WIDE_MARKS:
+        if start.startswith(mark):
+            low = name.lower()
+            raise DataError(source, f"it is {name} text; save it as UTF-8 (for example: iconv -f {low} -t utf-8)")
+    for mark, name in _ARCHIVES:
+        if start.startswith(mark):
+            raise DataError(source, f"it is {name}; unpack it, or save it as text or with gzip")
+
+
+def _unify(chunk: bytes) -> tuple[bytes, bytes]:
+    """Return the bytes with LF for every line end, and a last CR apart: an LF may follow it."""
+    if b"\r" not in chunk:
+        return chunk, b""
+    held = b"\r" if chunk.endswith(b"\r") else b""
+    chunk = chunk[: len(chunk) - len(held)]
+    return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), held
+
+
+def _binary(source: str, line: int) -> DataError:
+    problem = "a NUL byte: this is a binary file, or UTF-16 text; give a text file, saved as UTF-8"
+    return DataError(source, problem, line)
+
+
+def _too_long(source: str, line: int, longest: int) -> DataError:
+    return DataError(source, f"more than {longest:,} bytes without a line end; is this a text file?", line)

@@ -1,0 +1,223 @@
+"""From columns to a table: which one is the grade, the group, the item's name, the weight; the rest are features."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from ..order.columns import as_objects
+from ..sweeps import Array
+from .column_types import as_text, first_row, settle
+from .errors import DataError
+from .lines import shorten
+from .sheet import Sheet, visible
+from .table import Table
+
+_SCALES = (
+    (
+        "awful",
+        "very bad",
+        "bad",
+        "poor",
+        "fair",
+        "average",
+        "ok",
+        "acceptable",
+        "good",
+        "very good",
+        "great",
+        "excellent",
+    ),
+    ("none", "very low", "low", "mid", "med", "medium", "moderate", "high", "very high", "vhigh"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("tiny", "xs", "small", "s", "m", "medium", "l", "large", "xl", "huge"),
+    ("unacc", "acc", "good", "vgood"),
+    ("no", "maybe", "yes"),
+)
+"""Scales in common use: only to suggest an order to a person, never to assume one."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the user has said about the columns."""
+
+    target: str | None = None
+    group: str | None = None
+    item: str | None = None
+    weight: str | None = None
+    levels: tuple[Hashable, ...] | None = None
+    drop: tuple[str, ...] = field(default=())
+
+    def named(self) -> dict[str, str]:
+        """Return the columns that are named, each with the option that names it."""
+        given = {"target": self.target, "group": self.group, "item": self.item, "weight": self.weight}
+        return {option: name for option, name in given.items() if name is not None}
+
+    def check(self, sheet: Sheet) -> None:
+        """Refuse names that the file does not have, and columns that are named twice."""
+        option_of: dict[str, str] = {}
+        for option, name in [*self.named().items(), *(("drop", name) for name in self.drop)]:
+            sheet.column(name, option)
+            if name in option_of and (option, option_of[name]) != ("drop", "drop"):
+                raise sheet.error(f"the column {name!r} is named twice, by {option_of[name]}= and by {option}=")
+            option_of[name] = option
+        if self.levels is not None and self.target is None:
+            raise sheet.error("levels= orders the grades; name their column with target=")
+
+
+def check_levels(source: str, levels: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
+    """Return declared levels as a tuple of plain values, each once."""
+    if levels is None:
+        return None
+    if isinstance(levels, str):
+        raise DataError(source, f"levels={levels!r} is one text; give a list of the levels, from worst to best")
+    listed = tuple(level.strip() if isinstance(level, str) else level for level in levels)
+    twice = next((level for place, level in enumerate(listed) if level in listed[:place]), None)
+    if twice is not None:
+        raise DataError(source, f"levels= lists {twice!r} twice")
+    if not listed:
+        raise DataError(source, "levels= is empty; list the levels from worst to best")
+    return listed
+
+
+def make_table(sheet: Sheet, roles: Roles) -> Table:
+    """Give the columns their roles; everything that has none is a feature."""
+    roles.check(sheet)
+    taken = {*roles.named().values(), *roles.drop}
+    features = [settle(sheet, name) for name in sheet.frame.columns if name not in taken]
+    y, levels = (None, None) if roles.target is None else read_target(sheet, roles.target, roles.levels)
+    return Table(
+        source=sheet.source,
+        X=pl.DataFrame(features)
+        if features
+        else sp.csr_array((sheet.frame.height, 0)),  # a frame without columns has no rows
+        y=y,
+        groups=None if roles.group is None else read_groups(sheet, roles.group),
+        ids=None if roles.item is None else read_names(sheet, roles.item),
+        weights=None if roles.weight is None else read_weights(sheet, roles.weight),
+        target=roles.target,
+        group=roles.group,
+        item=roles.item,
+        weight=roles.weight,
+        levels=levels,
+    )
+
+
+def read_target(sheet: Sheet, name: str, levels: Sequence[Hashable] | None) -> tuple[Array, tuple[Any, ...] | None]:
+    """Return the grades, float64 with NaN or objects with None where missing, and the levels that go with them."""
+    if levels is not None and _numbers(levels) is None:
+        return _by_text_levels(sheet, name, tuple(str(level) for level in levels))
+    column = settle(sheet, name)
+    if name in sheet.nominal:  # {1, 2, 3} are good grades, whatever the file calls them
+        number = column.cast(pl.Float64, strict=False)
+        column = number if number.null_count() == column.null_count() and number.is_finite().all() else column
+    if column.dtype == pl.String:
+        if levels is None:
+            raise _unordered(sheet, name, column)
+        raise sheet.error(f"the levels {_shown(levels)} are numbers, and column {name!r} holds text")
+    y = column.fill_null(float("nan")).to_numpy().astype(np.float64)
+    if levels is None:
+        return y, None
+    numbers = _numbers(levels) or ()
+    unknown = ~np.isnan(y) & ~np.isin(y, numbers)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise _not_a_level(sheet, name, f"{y[row]:g}", levels, row)
+    return y, tuple(numbers)
+
+
+def _by_text_levels(sheet: Sheet, name: str, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    column = as_text(sheet, name)
+    unknown = column.is_not_null() & ~column.is_in(list(levels)).fill_null(False)
+    if unknown.any():
+        row = first_row(unknown)
+        raise _not_a_level(sheet, name, column[row], levels, row)
+    return as_objects(column.to_list()), levels
+
+
+def _numbers(levels: Sequence[Hashable]) -> tuple[float, ...] | None:
+    """Return the levels as numbers, if all of them are."""
+    try:
+        numbers = tuple(float(level) for level in levels)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _not_a_level(sheet: Sheet, name: str, value: str, levels: Sequence[Hashable], row: int) -> DataError:
+    return sheet.error(
+        f"{shorten(value)} in column {name!r} is not among the levels {_shown(levels)}; correct it, or add it to "
+        "levels=",
+        row,
+    )
+
+
+def _unordered(sheet: Sheet, name: str, column: pl.Series) -> DataError:
+    """Return the error for text grades without an order, with the one that may be meant."""
+    found = column.drop_nulls().unique(maintain_order=True).to_list()
+    if len(found) > 50:
+        return sheet.error(
+            f"the target {name!r} is text with {len(found):,} different values, such as {shorten(found[0])}; name a "
+            "column of grades"
+        )
+    declared = sheet.nominal.get(name)
+    order = [value for value in declared if value in found] if declared else _likely_order(found)
+    return sheet.error(
+        f"the target {name!r} is text, which has no order of its own; give its values from worst to best, perhaps "
+        f"levels={_shown(order)}"
+    )
+
+
+def _likely_order(values: list[str]) -> list[str]:
+    for scale in _SCALES:
+        if all(value.lower() in scale for value in values):
+            return sorted(values, key=lambda value: scale.index(value.lower()))
+    return sorted(values)
+
+
+def _shown(levels: Iterable[Hashable]) -> str:
+    listed = list(levels)
+    text = ", ".join(visible(str(level)) for level in listed[:50])
+    return f"[{text}{', …' if len(listed) > 50 else ''}]"
+
+
+def read_groups(sheet: Sheet, name: str) -> Array:
+    """Return group ids: whole numbers if all are written as such, otherwise text."""
+    column = as_text(sheet, name)
+    if column.null_count():
+        row = first_row(column.is_null())
+        raise sheet.error(f"the group (column {name!r}) is missing; give the row one, or remove it", row)
+    whole = column.cast(pl.Int64, strict=False)
+    # "007" and "7" may be two groups: only what is written the one way is a number
+    if whole.null_count() == 0 and (whole.cast(pl.String) == column).all():
+        return whole.to_numpy()
+    return as_objects(column.to_list())
+
+
+def read_names(sheet: Sheet, name: str) -> Array:
+    """Return what rows are called, as text."""
+    column = as_text(sheet, name)
+    if column.null_count():
+        row = first_row(column.is_null())
+        raise sheet.error(f"the name (column {name!r}) is missing; give the item one, or remove the row", row)
+    return as_objects(column.to_list())
+
+
+def read_weights(sheet: Sheet, name: str) -> Array:
+    """Return weights: positive numbers."""
+    column = settle(sheet, name)
+    if column.dtype == pl.String:
+        row = first_row(column.is_not_null())
+        raise sheet.error(f"the weight {shorten(column[row])} (column {name!r}) is not a number", row)
+    bad = column.is_null() | (column <= 0)
+    if bad.any():
+        row = first_row(bad)
+        found = "is missing" if column[row] is None else f"is {column[row]:g}"
+        raise sheet.error(f"the weight (column {name!r}) {found}; weights are positive numbers", row)
+    return column.to_numpy().astype(np.float64)

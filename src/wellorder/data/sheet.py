@@ -1,0 +1,155 @@
+"""Columns as they stand in a file, before anybody has said what they mean."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from ..spaces.kernels import available_bytes
+from ..sweeps import Ints
+from .errors import DataError
+from .lines import LARGEST_TEXT, PathLike, open_bytes
+
+_MEMORY_A_BYTE = 16
+"""Memory that reading takes for each byte of a file, with everything that is held at the worst moment."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The columns of one file, or of several with the same columns.
+
+    Attributes
+    ----------
+    sources : tuple of (str, int)
+        Each file, as the user named it, and its first row.
+    frame : polars DataFrame
+        The columns: text as it was written, or typed where the format has types.
+    lines : array of shape (n,) or None
+        The line in which each row starts; None where the format has no lines.
+    numeric : frozenset of str
+        Columns that the file itself declares to be numbers.
+    nominal : dict of str to tuple
+        Columns that the file itself declares to be categories, with their values in the declared order.
+    decimal_comma : bool
+        Whether 3,14 may stand for a number.
+    """
+
+    sources: tuple[tuple[str, int], ...]
+    frame: pl.DataFrame
+    lines: Ints | None = None
+    numeric: frozenset[str] = frozenset()
+    nominal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    decimal_comma: bool = False
+
+    @property
+    def source(self) -> str:
+        """The file, or the first of several and how many follow."""
+        more = len(self.sources) - 1
+        return self.sources[0][0] + (f" and {more} more" if more else "")
+
+    def error(self, problem: str, row: int | None = None) -> DataError:
+        """Return the error for a row: with its file, and its line or, without lines, its number."""
+        if row is None:
+            return DataError(self.source, problem)
+        source, first = next(part for part in reversed(self.sources) if part[1] <= row)
+        if self.lines is None:
+            return DataError(source, f"row {row - first + 1:,}: {problem}")
+        return DataError(source, problem, int(self.lines[row]))
+
+    def place(self, row: int) -> str:
+        """Say where a row stands, to be named beside another one."""
+        source, first = next(part for part in reversed(self.sources) if part[1] <= row)
+        at = f"row {row - first + 1:,}" if self.lines is None else f"line {self.lines[row]:,}"
+        return at if len(self.sources) == 1 else f"{at} of {source}"
+
+    def column(self, name: str, option: str) -> pl.Series:
+        """Return a column by name; where there is none, say which one may have been meant."""
+        if name not in self.frame.columns:
+            raise self.error(f"there is no column {name!r} (from {option}=); {suggest(name, self.frame.columns)}")
+        return self.frame[name]
+
+
+def suggest(name: str, known: Sequence[str], what: str = "its columns are") -> str:
+    """Name the nearest of the known names, and list them."""
+    lower = {entry.lower(): entry for entry in reversed(known)}
+    near = difflib.get_close_matches(str(name).lower(), lower, n=1, cutoff=0.6)
+    shown = ", ".join(map(visible, known[:20])) + (f", … ({len(known):,} in all)" if len(known) > 20 else "")
+    meant = f"did you mean {lower[near[0]]!r}? " if near else ""
+    return f"{meant}{what} {shown}"
+
+
+def visible(text: str) -> str:
+    """Return text fit for one line of a message: line ends and the like as escapes."""
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
+def join_sheets(sheets: Sequence[Sheet]) -> Sheet:
+    """Put files with the same columns one after the other."""
+    first = sheets[0]
+    if len(sheets) == 1:
+        return first
+    sources: list[tuple[str, int]] = []
+    n_rows = 0
+    for sheet in sheets:
+        _refuse_other_columns(first, sheet)
+        sources += [(source, n_rows + row) for source, row in sheet.sources]
+        n_rows += sheet.frame.height
+    lines = [sheet.lines for sheet in sheets if sheet.lines is not None]
+    try:
+        frame = pl.concat([sheet.frame.select(first.frame.columns) for sheet in sheets], how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise first.error(
+            f"its columns have other types than those of the files beside it ({one_line(error)})"
+        ) from None
+    return Sheet(
+        tuple(sources),
+        frame,
+        np.concatenate(lines) if len(lines) == len(sheets) else None,
+        first.numeric,
+        first.nominal,
+        any(sheet.decimal_comma for sheet in sheets),
+    )
+
+
+def _refuse_other_columns(first: Sheet, sheet: Sheet) -> None:
+    missing = [name for name in first.frame.columns if name not in sheet.frame.columns]
+    extra = [name for name in sheet.frame.columns if name not in first.frame.columns]
+    if missing or extra:
+        what = f"has no column {missing[0]!r}" if missing else f"has a column {extra[0]!r}"
+        raise sheet.error(f"it {what}, unlike {first.source}; files that are read together need the same columns")
+
+
+def refuse_twice(source: str, names: Iterable[str], line: int | None = None) -> None:
+    """Refuse column names that occur twice."""
+    place: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if name in place:
+            raise DataError(source, f"columns {place[name]} and {number} are both called {name!r}; rename one", line)
+        place[name] = number
+
+
+def most_bytes() -> int:
+    """Return how large a file may be, decompressed, to be read at once in the memory there is."""
+    free = available_bytes()
+    return LARGEST_TEXT if free is None else max(1 << 24, int(free) // _MEMORY_A_BYTE)
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """Read a whole file, decompressed."""
+    most = most_bytes()
+    with open_bytes(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise DataError(os.fspath(path), f"it has more than the {most:,} bytes that fit into the memory here; split it")
+    return content
+
+
+def one_line(error: BaseException) -> str:
+    """Return the first line of an error's text, shortened: other libraries' errors run over many."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:120]

@@ -1,0 +1,180 @@
+"""Tables and scores to files: CSV, TSV or Parquet by the name's ending, gzipped if it ends in ``.gz``."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..order.labels import encode_groups
+from ..order.swaps import check_scores
+from ..sweeps import Array, Ints
+from .errors import DataError
+from .lines import PathLike, open_for_writing
+from .numbered import dense
+from .sheet import refuse_twice
+from .table import ComparisonTable, Table
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_PARQUET = (".parquet", ".pq")
+
+
+def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
+    r"""Write a table so that ``read`` gives it back.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to: its ending is .csv, .tsv or .parquet, perhaps with .gz.
+    table : Table or ComparisonTable
+        Items, groups, features, weights and grades become columns in this order, under the names they were read
+        with. Comparisons become ``left``, ``right``, ``outcome`` (and ``weight``); their items are a table of
+        their own, ``table.items``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from wellorder.data import read, write_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "wines.csv"
+    >>> _ = path.write_text("ph,quality,colour\n3.1,5,red\n,6,white\n")
+    >>> write_table(path, read(path, target="quality"))
+    >>> print(path.read_text())
+    ph,colour,quality
+    3.1,red,5.0
+    ,white,6.0
+    """
+    _write(path, _comparison_frame(table) if isinstance(table, ComparisonTable) else _table_frame(path, table))
+
+
+def write_scores(path: PathLike, table: Table, scores: Any) -> None:
+    r"""Write what each row is called, its score, and its rank in its group.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to: its ending is .csv, .tsv or .parquet, perhaps with .gz.
+    table : Table
+        The rows that were scored. They stay in their order.
+    scores : array of shape (n,)
+        Higher stands above. The highest of a group has rank 1; equal scores share the better rank.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from wellorder.data import read, write_scores
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "wines.csv"
+    >>> _ = path.write_text("name,ph\nPinot,3.1\nMerlot,3.4\n")
+    >>> write_scores(path, read(path, item="name"), [0.5, 2.0])
+    >>> print(path.read_text())
+    name,score,rank
+    Pinot,0.5,2
+    Merlot,2.0,1
+    """
+    values = check_scores(scores, len(table))
+    columns: dict[str, Any] = {}
+    if table.groups is not None:
+        columns[table.group or "group"] = table.groups.tolist()
+    names = np.arange(1, len(table) + 1) if table.ids is None else table.ids
+    columns[_free(table.item or "item", columns)] = names.tolist()
+    columns[_free("score", columns)] = values.astype(np.float64)
+    columns[_free("rank", columns)] = ranks(values, table.groups)
+    _write(path, pl.DataFrame(columns))
+
+
+def write_lines(path: PathLike, values: Any) -> None:
+    """Write one number a line, in the order given, so that it is read back exactly."""
+    with open_for_writing(path) as stream:
+        stream.writelines(f"{value!r}\n" for value in np.asarray(values, dtype=np.float64).tolist())
+
+
+def write_rows(path: PathLike, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write rows under their headers, in the format of the name's ending."""
+    _write(path, pl.DataFrame(rows, schema=list(headers), orient="row"))
+
+
+def ranks(scores: Array, groups: Array | None = None) -> Ints:
+    """Return each row's rank in its group: 1 for the highest score, equal scores sharing the better rank."""
+    codes, _ = encode_groups(groups, len(scores))
+    group = np.zeros(len(scores), np.int32) if codes is None else codes
+    order = np.lexsort((-scores, group))
+    place = np.arange(len(scores))
+    new_group = _changes(group[order])
+    first_of_group = np.maximum.accumulate(np.where(new_group, place, 0))
+    new_score = new_group | _changes(scores[order])
+    first_of_score = np.maximum.accumulate(np.where(new_score, place, 0))
+    out = np.empty(len(scores), np.int64)
+    out[order] = first_of_score - first_of_group + 1
+    return out
+
+
+def _changes(values: Array) -> Array:
+    """Say where a value differs from the one before it; the first does."""
+    return np.append(True, values[1:] != values[:-1])[: len(values)]
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    return name if name not in taken else _free(f"{name}_", taken)
+
+
+def _table_frame(path: PathLike, table: Table) -> pl.DataFrame:
+    """Return everything that a table holds as columns."""
+    features = table.X if isinstance(table.X, pl.DataFrame) else _numbered_frame(table)
+    before = {table.item or "item": table.ids, table.group or "group": table.groups}
+    after = {table.weight or "weight": table.weights, table.target or "target": table.y}
+    columns = [
+        *(_series(name, values) for name, values in before.items() if values is not None),
+        *features.get_columns(),
+        *(_series(name, values) for name, values in after.items() if values is not None),
+    ]
+    if not columns:
+        raise ValueError("the table has neither features nor anything else to write")
+    refuse_twice(os.fspath(path), (column.name for column in columns))
+    return pl.DataFrame(columns)
+
+
+def _numbered_frame(table: Table) -> pl.DataFrame:
+    return pl.DataFrame(dense(table.X), schema=list(table.feature_names)) if table.X.shape[1] else pl.DataFrame()
+
+
+def _series(name: str, values: Array) -> pl.Series:
+    if values.dtype.kind == "f":
+        return pl.Series(name, values, nan_to_null=True)
+    return pl.Series(name, values.tolist())
+
+
+def _comparison_frame(table: ComparisonTable) -> pl.DataFrame:
+    names, compared = table.items.names(), table.comparisons
+    columns: dict[str, Any] = {
+        "left": names[compared.left].tolist(),
+        "right": names[compared.right].tolist(),
+        "outcome": compared.outcome,
+    }
+    if compared.weight is not None:
+        columns["weight"] = compared.weight
+    return pl.DataFrame(columns)
+
+
+def _write(path: PathLike, frame: pl.DataFrame) -> None:
+    name = Path(os.fspath(path))
+    zipped = name.suffix.lower() == ".gz"
+    ending = (name.with_suffix("") if zipped else name).suffix.lower()
+    separator = "," if os.fspath(path) == "-" else _SEPARATORS.get(ending)
+    if separator is not None:
+        with open_for_writing(path) as stream:
+            stream.write(frame.write_csv(separator=separator))
+        return
+    if ending not in _PARQUET:
+        raise DataError(str(name), "its ending says no format to write; use .csv, .tsv or .parquet, perhaps with .gz")
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    content = buffer.getvalue()
+    try:
+        name.write_bytes(gzip.compress(content, mtime=0) if zipped else content)
+    except OSError as error:
+        raise DataError(str(name), f"it cannot be written ({error.strerror or error}); check its folder") from None

@@ -1,0 +1,88 @@
+"""BestFeature: the baseline that every model has to beat, the best single column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..order import GradedPairs, ListedPairs, OrderSum, swapped_weight
+from ..sweeps import Array, Floats
+from .base import Ranker
+from .validation import as_order, refuse_no_pairs
+
+
+class BestFeature(Ranker):
+    r"""The one column, upright or upside down, that swaps the fewest training pairs.
+
+    .. math:: f(x) = \pm x_j, \quad (j, \pm) = \arg\min \sum_{(i, k)} W_{ik} \, [f(x_i) \le f(x_k)]
+
+    A tie is a swap. Of several columns that are equally good, the first is taken.
+
+    Parameters
+    ----------
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        1 or −1 for the column taken, 0 elsewhere.
+    feature_ : int
+        The number of that column.
+    swapped_pairs_ : float
+        Its share of swapped training pairs.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> ranker = wo.BestFeature().fit([[3, 1], [2, 9], [1, 2]], [0, 1, 2])
+    >>> ranker.feature_, ranker.coef_.tolist()
+    (0, [-1.0, 0.0])
+    """
+
+    order = "full"
+
+    def __init__(self, *, levels: Any = None) -> None:
+        self.levels = levels
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> BestFeature:
+        """Choose the column; y is grades, Grades or Comparisons."""
+        X = validate_data(self, X, accept_sparse="csc", dtype=np.float64)
+        order = as_order(y, groups, sample_weight, "full", self.levels)
+        if isinstance(order, OrderSum):
+            raise ValueError("BestFeature takes grades or comparisons, not their sum")
+        pairs = order.to_pairs(X.shape[0])
+        refuse_no_pairs(order, pairs.n_pairs)
+        # invariant: `best` is the first of the columns and signs seen so far with the fewest swaps
+        best = (np.inf, 0, 1.0)
+        for feature in range(X.shape[1]):
+            column = X[:, [feature]].toarray().ravel() if hasattr(X, "toarray") else X[:, feature]
+            for sign in (1.0, -1.0):
+                best = min(best, (_swapped(pairs, sign * column), feature, -sign))
+        swapped, self.feature_, negated = best
+        self.swapped_pairs_ = float(swapped / pairs.total)
+        self.coef_ = np.zeros(X.shape[1])
+        self.coef_[self.feature_] = -negated
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the column, turned so that higher stands above."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _swapped(pairs: GradedPairs | ListedPairs, scores: Floats) -> float:
+    if isinstance(pairs, GradedPairs):
+        return float(swapped_weight(pairs, scores, "error"))
+    return float(pairs.weight[scores[pairs.high] <= scores[pairs.low]].sum())

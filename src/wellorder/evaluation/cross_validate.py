@@ -1,0 +1,161 @@
+"""Cross-validation: how a model does on rows it has not seen, by any metrics, with intervals."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.base import clone
+
+from ..metrics import Metric
+from ..sweeps import Floats
+from .parts import fit, fit_parameters, judge, read_data, read_measures
+from .significance import Interval, mean_interval
+from .splits import Split, read_splits
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation(Mapping[str, Floats]):
+    """What a cross-validation found: by the name of each metric, an array with one value a split.
+
+    Values are the metrics' own: low is good for swapped pairs, high for NDCG.
+    """
+
+    by_metric: Mapping[str, Floats]
+    greater_is_better: Mapping[str, bool]
+    splits: tuple[Split, ...]
+    fit_seconds: Floats
+    """One a split."""
+    score_seconds: Floats
+
+    def __getitem__(self, name: str) -> Floats:
+        return self.by_metric[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_metric)
+
+    def __len__(self) -> int:
+        return len(self.by_metric)
+
+    def mean(self, name: str) -> float:
+        """Return a metric's mean over the splits where it is defined; NaN where it is nowhere."""
+        return self.interval(name).mean
+
+    def interval(self, name: str, confidence: float = 0.95) -> Interval:
+        """Return a metric's mean and its interval, corrected for training parts that overlap."""
+        known = ~np.isnan(self.by_metric[name])
+        sizes = [(len(split.train), len(split.test)) for split in self.splits]
+        n_train, n_test = np.mean(sizes, axis=0)
+        return mean_interval(self.by_metric[name][known], n_train, n_test, confidence)
+
+    def __str__(self) -> str:
+        width = max(len("metric"), *map(len, self.by_metric))
+        lines = [f"{'metric':{width}}  {'mean':>7}  {'95 % interval':>16}  better"]
+        for name in self.by_metric:
+            found = self.interval(name)
+            reach = f"{found.low:7.4f} {found.high:8.4f}" if found.n_splits > 1 else f"{'-':>16}"
+            better = "higher" if self.greater_is_better[name] else "lower"
+            lines.append(f"{name:{width}}  {found.mean:7.4f}  {reach}  {better}")
+        lines.append(f"{len(self.splits)} splits, {self.fit_seconds.mean():.3g} s a fit")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    metrics: str | Metric | Sequence[str | Metric] = ("swapped_pairs",),
+    cv: Any = 5,
+    n_repeats: int = 1,
+    seed: int = 0,
+) -> CrossValidation:
+    """Fit a model on the training part of each split, and judge it on the test part.
+
+    Like scikit-learn's function of the same name, with groups that reach the splits, ``fit`` and the metrics:
+    metadata routing is on inside, and as it was afterwards.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Anything with ``fit`` and ``decision_function`` or ``predict``: a ranker, a pipeline, a regressor, a
+        search such as ``GridSearchCV``. It is not changed.
+    X : array, sparse matrix or data frame of shape (n, d); or Pairs
+        With a precomputed kernel, the matrix of shape (n, n).
+    y : array of shape (n,), Grades, or Comparisons
+        With ``Comparisons``, X holds the items and the comparisons are split.
+    groups : array of shape (n,), optional
+        One id a row: whole groups stay together, and only rows of one group are compared.
+    sample_weight : array of shape (n,), optional
+        Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
+    metrics : str or sequence of str, default=("swapped_pairs",)
+        Any names that ``wellorder.metrics.parse`` reads. On comparisons ``swapped_pairs`` stands for 1 − the
+        model's own score; ``comparison_auc`` is known there too.
+    cv : int, splitter or splits, default=5
+        Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
+    n_repeats : int, default=1
+        How often to cut into folds anew.
+    seed : int, default=0
+        Of the folds.
+
+    Returns
+    -------
+    CrossValidation
+        A mapping from metric names to values, one a split: NaN, with a warning, where a test part has no pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> from wellorder.evaluation.cross_validate import cross_validate
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> result = cross_validate(wo.RankSVM(), X, np.round(X[:, 0] - X[:, 1]), metrics=["swapped_pairs", "tau"])
+    >>> result["swapped_pairs"].shape
+    (5,)
+    >>> result.interval("swapped_pairs").high < 0.02
+    True
+    """
+    with sklearn.config_context(enable_metadata_routing=True):
+        data = read_data(estimator, X, y, groups, sample_weight)
+        measures = read_measures(metrics, data.kind)
+        splits = read_splits(data, cv, n_repeats, seed)
+        wanted = fit_parameters(estimator, data)
+        rows, fit_seconds, score_seconds = [], [], []
+        for split in splits:
+            model = clone(estimator)
+            training, testing = data.training(split.train), data.testing(split.test, split.train)
+            began = perf_counter()
+            fit(model, training, wanted)
+            fitted = perf_counter()
+            rows.append(judge(model, testing, measures))
+            fit_seconds.append(fitted - began)
+            score_seconds.append(perf_counter() - fitted)
+    values = {measure.name: column for measure, column in zip(measures, np.array(rows).T, strict=True)}
+    _warn_if_undefined(values)
+    return CrossValidation(
+        by_metric=values,
+        greater_is_better={measure.name: measure.greater_is_better for measure in measures},
+        splits=tuple(splits),
+        fit_seconds=np.array(fit_seconds),
+        score_seconds=np.array(score_seconds),
+    )
+
+
+def _warn_if_undefined(values: Mapping[str, Floats]) -> None:
+    for name, column in values.items():
+        missing = np.flatnonzero(np.isnan(column)).tolist()
+        if missing:
+            warnings.warn(
+                f"{name} is not defined in the test part of split {', '.join(map(str, missing))} of {len(column)}; "
+                "its mean is over the others",
+                stacklevel=3,
+            )

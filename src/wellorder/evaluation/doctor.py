@@ -1,0 +1,250 @@
+"""The data doctor: what is in a table, and what a person should know before trusting a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from ..data import Table, TableEncoder
+from ..metrics import swapped_pairs
+from ..order import Grades
+from ..sweeps import Array, Floats, Ints
+from .comparison_doctor import examine_comparisons
+from .health import Finding, Health, count, listing
+from .tasks import AnyTable
+
+_FEW_LEVELS = 20
+_MOST_COLUMNS_TRIED = 200
+_MOST_ROWS_TRIED = 200_000
+
+
+def examine(table: AnyTable) -> Health:
+    """Look at a table before anything is learned from it.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> import wellorder as wo
+    >>> table = wo.data.Table("three.csv", pl.DataFrame({"a": [1.0, 2.0, 2.0]}), np.array([0.0, 1.0, 2.0]))
+    >>> for finding in wo.evaluation.examine(table).findings:
+    ...     print(finding.severity, "-", finding.what)
+    warning - 2 rows have the same features as another row of their list, but another grade (rows 2, 3)
+    """
+    if not isinstance(table, Table):
+        return examine_comparisons(table)
+    if table.y is None:
+        findings = [*_columns(table), Finding("note", "no column was named as the target", "name it with --target")]
+        return Health(table.source, tuple(_shape(table)), tuple(findings))
+    grades = table.grades()
+    facts = (*_shape(table), *_supervision(grades, table))
+    findings = [*_nothing_to_learn(grades), *_lists(grades, table), *_repeats(grades, table), *_columns(table)]
+    if grades.pairs.n_pairs:
+        findings += _giveaways(grades, table)
+    counts = np.bincount(grades.level[grades.level >= 0], minlength=len(grades.levels))
+    levels = tuple((_label(level), int(n)) for level, n in zip(grades.levels, counts, strict=True))
+    return Health(table.source, facts, tuple(findings), levels if len(levels) <= _FEW_LEVELS else ())
+
+
+def _shape(table: Table) -> Iterator[tuple[str, str]]:
+    yield "rows", f"{len(table):,}"
+    if isinstance(table.X, pl.DataFrame):
+        nominal = sum(not dtype.is_numeric() for dtype in table.X.dtypes)
+        kinds = f" ({table.X.width - nominal} numeric, {nominal} nominal)" if nominal else ""
+        yield "features", f"{table.X.width:,}{kinds}"
+    else:
+        filled = table.X.nnz / max(table.X.shape[0] * table.X.shape[1], 1)
+        yield "features", f"{table.X.shape[1]:,} ({filled:.0%} of the entries given)"
+
+
+def _supervision(grades: Grades, table: Table) -> Iterator[tuple[str, str]]:
+    found = grades.describe()
+    if table.groups is not None:
+        sizes = np.bincount(grades.group) if grades.group is not None else np.array([len(table)])
+        yield "lists", f"{found.n_groups:,} by {table.group} (of {sizes.min():,} to {sizes.max():,} rows)"
+        yield "lists with a pair", f"{found.n_groups_with_pairs:,}"
+    yield "levels", f"{found.n_levels:,}"
+    yield "pairs of different grades", f"{found.n_pairs:,}"
+    yield "pairs of equal grades", f"{_n_tied(grades):,}"
+    if found.n_unjudged:
+        yield "rows without a grade", f"{found.n_unjudged:,}"
+    if table.weights is not None:
+        yield "row weights", f"from {table.weights.min():g} to {table.weights.max():g}"
+
+
+def _n_tied(grades: Grades) -> int:
+    """Count the pairs of one list with the same grade."""
+    judged = grades.level >= 0
+    group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group.astype(np.int64)
+    _, sizes = np.unique((group * (len(grades.levels) + 1) + grades.level)[judged], return_counts=True)
+    return sum(n * (n - 1) // 2 for n in sizes.tolist())
+
+
+def _nothing_to_learn(grades: Grades) -> Iterator[Finding]:
+    if grades.pairs.n_pairs == 0:
+        yield Finding(
+            "problem",
+            f"there is no pair of rows to learn an order from ({grades.describe()})",
+            "check that the target has several values, and that the group names lists, not single rows",
+        )
+
+
+def _lists(grades: Grades, table: Table) -> Iterator[Finding]:
+    unjudged = np.flatnonzero(grades.level < 0)
+    if unjudged.size:
+        yield Finding(
+            "note",
+            f"{count(len(unjudged), 'row')} without a grade ({_rows(unjudged)})",
+            "they are unjudged: they take no part in learning or judging, and get a score like all others",
+        )
+    if table.groups is not None and grades.group is not None:
+        with_pairs = np.unique(grades.group[grades.pairs.active])
+        silent = np.setdiff1d(np.arange(grades.n_groups), with_pairs)
+        if silent.size and with_pairs.size:
+            first = [str(table.groups[np.argmax(grades.group == code)]) for code in silent[:3]]
+            yield Finding(
+                "note" if silent.size < with_pairs.size else "warning",
+                f"{count(len(silent), 'list')} of {grades.n_groups:,} with no two different grades "
+                f"({listing(first, len(silent))}): nothing is learned from them",
+            )
+    counts = np.bincount(grades.level[grades.level >= 0], minlength=len(grades.levels))
+    rare = [_label(grades.levels[level]) for level in np.flatnonzero((counts > 0) & (counts < 5))]
+    if rare and len(grades.levels) <= _FEW_LEVELS:
+        yield Finding(
+            "note",
+            f"the level{'s' * (len(rare) != 1)} {listing(rare, len(rare))} {'have' if len(rare) > 1 else 'has'} fewer "
+            "than 5 rows: error rates there are little more than chance",
+        )
+
+
+def _repeats(grades: Grades, table: Table) -> Iterator[Finding]:
+    """Find rows with the same features: unlearnable if their grades differ, a leak if folds part them."""
+    fingerprint = _row_fingerprints(table.X)
+    group = np.zeros(len(table), np.int64) if grades.group is None else grades.group
+    _, copy_of = np.unique(fingerprint, return_inverse=True)
+    judged = np.flatnonzero(grades.level >= 0)
+    _, within = np.unique(np.column_stack([group, copy_of])[judged], axis=0, return_inverse=True)
+    lowest, highest = np.full(within.max(initial=-1) + 1, np.iinfo(np.int64).max), np.full(within.max(initial=-1) + 1, -1)
+    np.minimum.at(lowest, within, grades.level[judged])
+    np.maximum.at(highest, within, grades.level[judged])
+    conflicting = judged[(lowest != highest)[within]]
+    if conflicting.size:
+        yield Finding(
+            "warning",
+            f"{count(len(conflicting), 'row')} have the same features as another row of their list, but another "
+            f"grade ({_rows(conflicting)})",
+            "no model can order them; an error below their share cannot be reached",
+        )
+    yield from _leaks(copy_of, group, table)
+
+
+def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
+    """Find what a split by rows or by lists would put on both sides."""
+    by_lists = table.groups is not None
+    what = "lists" if by_lists else "rows"
+    copies = _in_several(copy_of, group if by_lists else np.arange(len(copy_of)))
+    if copies.size > 0.01 * len(copy_of):
+        yield Finding(
+            "warning",
+            f"{count(len(copies), 'row')} are exact copies of the features of another row in other {what} "
+            f"({_rows(copies)}): folds by {what} can put them on both sides, and results then look too good",
+            "drop the copies, or give rows that belong together one group",
+        )
+    if table.ids is not None:
+        _, item = np.unique(table.ids.astype(str), return_inverse=True)
+        seen = _in_several(item, group if by_lists else np.arange(len(item)))
+        if seen.size:
+            names = listing([str(name) for name in dict.fromkeys(table.ids[seen].tolist())][:3], len(np.unique(item[seen])))
+            yield Finding(
+                "note" if by_lists else "warning",
+                f"{count(len(np.unique(item[seen])), 'item')} stand in several {what} ({names}): the same item can be "
+                "in training and test folds",
+                "if new items are what you will order, keep each item's rows in one group",
+            )
+
+
+def _in_several(code: Ints, holder: Ints) -> Ints:
+    """Return the rows whose code occurs with more than one holder."""
+    pairs = np.unique(np.column_stack([code, holder]), axis=0)
+    return np.flatnonzero((np.bincount(pairs[:, 0], minlength=code.max(initial=0) + 1) > 1)[code])
+
+
+def _columns(table: Table) -> Iterator[Finding]:
+    try:
+        TableEncoder().fit(table)
+    except ValueError as error:
+        yield Finding("problem", str(error))
+    constant, missing = [], []
+    if isinstance(table.X, pl.DataFrame):
+        for column in table.X.iter_columns():
+            gaps = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
+            if gaps:
+                missing.append(f"{column.name} ({gaps:,})")
+            if column.n_unique() == 1:
+                constant.append(column.name)
+    else:
+        empty = np.flatnonzero(_spread(table.X) == 0)
+        constant = [table.feature_names[column] for column in empty]
+    if constant:
+        yield Finding("note", f"{count(len(constant), 'column')} never change{'s' * (len(constant) == 1)}: "
+                      f"{listing(constant[:5], len(constant))}", "nothing can be learned from them")
+    if missing:
+        yield Finding(
+            "note",
+            f"{count(len(missing), 'column')} with missing values: {listing(missing[:5], len(missing))}",
+            "a number takes the column's mean, with a column that says so; a missing name is a name of its own",
+        )
+
+
+def _giveaways(grades: Grades, table: Table) -> Iterator[Finding]:
+    """Find columns that order the rows perfectly: likely the target in other clothes."""
+    if len(table) > _MOST_ROWS_TRIED or table.X.shape[1] > _MOST_COLUMNS_TRIED or len(table) < 10:
+        return
+    plain = grades.without_weights()
+    for name, values in _numeric_columns(table):
+        swapped = [swapped_pairs(plain, sign * values) for sign in (1.0, -1.0)]
+        if min(swapped) < 1e-3:
+            yield Finding(
+                "warning",
+                f"the column {name!r} alone orders {'all' if min(swapped) == 0 else 'nearly all'} pairs rightly: it may "
+                "be the target in other clothes, known only afterwards",
+                f"leave it out (--drop {name}) if it is not known when an order is needed",
+            )
+
+
+def _numeric_columns(table: Table) -> Iterator[tuple[str, Floats]]:
+    if isinstance(table.X, pl.DataFrame):
+        for column in table.X.iter_columns():
+            if column.dtype.is_numeric():
+                values = column.cast(pl.Float64).to_numpy()
+                if np.isfinite(values).all():
+                    yield column.name, values
+    else:
+        by_column = sp.csc_array(table.X)
+        for number, name in enumerate(table.feature_names):
+            yield name, by_column[:, [number]].toarray().ravel()
+
+
+def _row_fingerprints(X: Any) -> Array:
+    """Return a number for each row; equal for equal rows, and different for others but by a rare accident."""
+    if isinstance(X, pl.DataFrame):
+        return X.hash_rows(seed=0).to_numpy() if X.width else np.zeros(X.height, np.uint64)
+    mixed = X @ np.random.default_rng(0).standard_normal(X.shape[1])
+    return np.asarray(mixed).view(np.uint64)
+
+
+def _spread(X: Any) -> Floats:
+    by_column = sp.csc_array(X)
+    return np.asarray((by_column.max(axis=0) - by_column.min(axis=0)).toarray()).ravel()
+
+
+def _rows(rows: Sequence[int] | Ints) -> str:
+    """Name the first rows, counted from 1."""
+    return f"row{'s' * (len(rows) != 1)} " + listing([f"{row + 1:,}" for row in rows[:3]], len(rows))
+
+
+def _label(level: Any) -> str:
+    return f"{level:g}" if isinstance(level, float) else str(level)

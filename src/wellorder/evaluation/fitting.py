@@ -1,0 +1,87 @@
+"""From a table to a model that can be saved: a method by name, searched if asked, with what held-out rows say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data import ComparisonTable, TableRanker
+from .judging import check_metric, default_metrics
+from .methods import find_method
+from .resolution import measure_resolution
+from .search import search
+from .tasks import AnyTable, feasible_folds, make_task
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A model of a table, and how well it orders."""
+
+    model: TableRanker
+    params: dict[str, Any]
+    """What was set or found by the search."""
+    training_score: float
+    """The share of training pairs in the right order."""
+    held_out_score: float
+    """The same for pairs of rows that the model had not seen, the mean over folds; NaN if not measured."""
+
+
+def fit_table(
+    table: AnyTable,
+    name: str,
+    params: Mapping[str, Any] | None = None,
+    *,
+    searching: bool = False,
+    with_resolution: bool = True,
+    seed: int = 0,
+) -> FittedTable:
+    """Fit a method to a table, as ``wellorder fit`` does.
+
+    Parameters
+    ----------
+    table : Table or ComparisonTable
+    name : str
+        The method, as in ``METHODS``.
+    params : mapping, optional
+        Parameters to set; a search leaves them as they are.
+    searching : bool, default=False
+        Choose the others from the method's grid, by cross-validation.
+    with_resolution : bool, default=True
+        Measure on held-out rows how far apart scores must be to be told apart.
+    seed : int, default=0
+    """
+    method, task = find_method(name), make_task(table)
+    estimator = method.make()
+    if estimator.get_params().get("random_state", 0) is None:
+        estimator.set_params(random_state=seed)
+    chosen = dict(params or {})
+    estimator.set_params(**chosen)
+    if searching:
+        part = task.training_part(np.arange(len(table)))
+        grid = {name: values for name, values in method.grid(part.size).items() if name not in chosen}
+        if grid:
+            cv = [(fold.train, fold.test) for fold in feasible_folds(part.y, 5, 1, seed)]
+            chosen |= search(estimator, grid, part.X, part.y, cv=cv, refit=False).best_params
+            estimator.set_params(**chosen)
+    columns = table.items if isinstance(table, ComparisonTable) else table
+    model = TableRanker(estimator)
+    resolution = measure_resolution(model, table, seed=seed) if with_resolution else None
+    model.fit(table)
+    if resolution is not None:
+        model.resolution_ = resolution.curve
+    scores = np.asarray(model.decision_function(columns), dtype=float)
+    judged = task.judge(scores, np.arange(len(table)), ("swapped_pairs",))
+    held_out = float("nan") if resolution is None else resolution.held_out
+    return FittedTable(model, chosen, 1.0 - judged.metrics["swapped_pairs"], held_out)
+
+
+def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[str] = ()) -> dict[str, float]:
+    """Judge a model on a table with grades or comparisons, as ``wellorder evaluate`` does."""
+    task = make_task(table)
+    wanted = [check_metric(name, task.supervision) for name in metrics] or default_metrics(task.order)
+    columns = table.items if isinstance(table, ComparisonTable) else table
+    scores = np.asarray(model.decision_function(columns), dtype=float)
+    return task.judge(scores, np.arange(len(table)), tuple(dict.fromkeys(wanted))).metrics

@@ -1,0 +1,138 @@
+"""Every method by name: how to make it, what to search over, and what it cannot take. A new one is one line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ..estimators import BestFeature, RankSVM, RidgeRanker
+from ..spaces.kernels import available_bytes, kernel_bytes
+
+Supervision: TypeAlias = Literal["grades", "comparisons"]
+Grid: TypeAlias = Mapping[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is to learn from, in one training part."""
+
+    supervision: Supervision
+    n_rows: int
+    """Graded rows, or items."""
+    n_features: int
+    """Once encoded."""
+    n_pairs: int
+    largest_group: int
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to learn an order."""
+
+    about: str
+    """In a few words, for a person."""
+    make: Callable[[], Any]
+    """An estimator with its own defaults."""
+    grid: Callable[[Size], Grid] = lambda size: {}
+    """What a search tries."""
+    takes: tuple[Supervision, ...] = ("grades", "comparisons")
+    is_baseline: bool = False
+    objection: Callable[[Size], str | None] = lambda size: None
+    """Why a comparison on data of this size should leave the method out; None if it should not."""
+
+
+_MOST_KERNEL_ROWS = 3_000
+_MOST_LISTED_PAIRS = 20_000_000
+_MOST_COLUMNS = 2_000
+
+
+def _costs(size: Size) -> Grid:
+    return {"C": [0.01, 0.1, 1.0, 10.0]}
+
+
+def _kernel_costs(size: Size) -> Grid:
+    d = max(size.n_features, 1)  # columns are standardised: 1/d is the width that scikit-learn calls "scale"
+    return {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.1 / d, 0.3 / d, 1.0 / d]}
+
+
+def _penalties(size: Size) -> Grid:
+    return {"alpha": [0.1, 1.0, 10.0, 100.0, 1000.0]}
+
+
+def _too_many_rows(size: Size) -> str | None:
+    free = available_bytes()
+    needed = kernel_bytes(size.n_rows, 8)
+    if size.n_rows > _MOST_KERNEL_ROWS or (free is not None and needed > free):
+        return (
+            f"a kernel matrix over {size.n_rows:,} rows, for every width searched, takes {needed / 1e9:.1f} GB and too "
+            "long here; rank-svm-nystroem comes near it"
+        )
+    return None
+
+
+def _few_rows(size: Size) -> str | None:
+    return None if size.n_rows > 1_000 else "on so few rows rank-svm-rbf does the same exactly"
+
+
+def _too_many_pairs(size: Size) -> str | None:
+    if size.n_pairs > _MOST_LISTED_PAIRS or size.largest_group > 20_000:
+        return f"this loss visits every pair, and there are {size.n_pairs:,}; rank-svm needs no list of them"
+    return None
+
+
+def _too_many_columns(size: Size) -> str | None:
+    return None if size.n_features <= _MOST_COLUMNS else f"it tries all {size.n_features:,} columns one by one"
+
+
+METHODS: dict[str, Method] = {
+    "rank-svm": Method("linear, squared hinge over every pair", RankSVM, _costs),
+    "rank-svm-rbf": Method(
+        "Gaussian kernel, squared hinge over every pair",
+        lambda: RankSVM(kernel="rbf"),
+        _kernel_costs,
+        objection=_too_many_rows,
+    ),
+    "rank-svm-nystroem": Method(
+        "Gaussian kernel through 300 landmark rows",
+        lambda: RankSVM(kernel="rbf", n_components=300, random_state=0),
+        _kernel_costs,
+        objection=_few_rows,
+    ),
+    "rank-svm-hinge": Method(
+        "linear, hinge over every pair", lambda: RankSVM(loss="hinge", tol=1e-3), _costs
+    ),
+    "rank-svm-logistic": Method(
+        "linear, logistic loss over every pair",
+        lambda: RankSVM(loss="logistic"),
+        _costs,
+        objection=_too_many_pairs,
+    ),
+    "ridge": Method("least squares on the grades", RidgeRanker, _penalties, is_baseline=True),
+    "ridge-on-ranks": Method(
+        "least squares on the ranks of the grades",
+        lambda: RidgeRanker(on="ranks"),
+        _penalties,
+        takes=("grades",),
+        is_baseline=True,
+    ),
+    "best-feature": Method(
+        "the best single column, up or down", BestFeature, is_baseline=True, objection=_too_many_columns
+    ),
+}
+"""In the order in which they are run and listed."""
+
+
+def find_method(name: str) -> Method:
+    """Return the method of this name; an unknown one is an error that suggests the nearest."""
+    if name not in METHODS:
+        raise ValueError(f"there is no method {name!r}{suggestion(name, METHODS)}")
+    return METHODS[name]
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean 'x'?" and the known names, as the end of an error message."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return (f"; did you mean {near[0]!r}?" if near else ";") + f" Known are {', '.join(known)}"

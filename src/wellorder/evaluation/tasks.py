@@ -1,0 +1,196 @@
+"""A task: data that methods are compared on, split, made into numbers, and judged, whatever the supervision."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from ..data import ComparisonTable, Table, TableEncoder
+from ..order import Comparisons, Grades
+from ..sweeps import Array, Floats, Ints
+from .judging import Judgement, judge_comparisons, judge_grades
+from .methods import Size, Supervision
+from .splits import Split, comparison_folds, folds
+from .swaps import bin_grades
+
+
+@dataclass(frozen=True)
+class TrainingPart:
+    """A training part in numbers: features, what to learn, and the encoding that made them."""
+
+    X: Any
+    y: Grades | Comparisons
+    encoder: TableEncoder | None
+    size: Size
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the encoded features."""
+        return () if self.encoder is None else tuple(self.encoder.get_feature_names_out())
+
+
+class Task(Protocol):
+    """What a comparison needs of data."""
+
+    @property
+    def supervision(self) -> Supervision:
+        """What there is to learn from."""
+
+    @property
+    def split_by(self) -> str:
+        """What stays together."""
+
+    @property
+    def order(self) -> Grades | Comparisons:
+        """What must stand above what."""
+
+    @property
+    def name(self) -> str:
+        """What to call the data."""
+
+    def splits(self, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
+        """Yield train and test rows, repeat by repeat."""
+
+    def training_part(self, rows: Ints) -> TrainingPart:
+        """Encode a training part; nothing is learned from other rows."""
+
+    def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
+        """Return a fitted model's scores for a test part."""
+
+    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str]) -> Judgement:
+        """Judge scores of a test part."""
+
+    def fingerprint(self) -> str:
+        """Return a digest of everything in the data that a result depends on."""
+
+
+class GradedTask:
+    """Graded rows, in one list or in groups that stay together."""
+
+    supervision: Supervision = "grades"
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.order = table.grades()
+        self.split_by = "rows" if self.order.n_groups < 2 else "groups"
+        self._bins = bin_grades(self.order)  # one set of bins: the tables of the test parts add up
+
+    @property
+    def name(self) -> str:
+        """What to call the data."""
+        return self.table.source
+
+    def splits(self, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
+        """Yield train and test rows; whole groups, or rows with every grade spread evenly."""
+        return feasible_folds(self.order, n_folds, n_repeats, seed)
+
+    def training_part(self, rows: Ints) -> TrainingPart:
+        """Encode a training part; nothing is learned from other rows."""
+        part = self.table.take(rows)
+        encoder = TableEncoder().fit(part)
+        X, grades = encoder.transform(part), part.grades()
+        sizes = np.bincount(grades.group) if grades.group is not None else np.array([len(grades)])
+        size = Size("grades", len(part), int(X.shape[1]), grades.pairs.n_pairs, int(sizes.max(initial=0)))
+        return TrainingPart(X, grades, encoder, size)
+
+    def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
+        """Return a fitted model's scores for a test part."""
+        assert part.encoder is not None
+        return np.asarray(model.decision_function(part.encoder.transform(self.table.take(rows))), dtype=float)
+
+    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str]) -> Judgement:
+        """Judge scores of a test part."""
+        return judge_grades(self.table.take(rows).grades(), scores, metrics, self._bins.take(rows))
+
+    def fingerprint(self) -> str:
+        """Return a digest of features, grades, groups, weights and declared levels."""
+        return _digest(self.table)
+
+
+class ComparisonTask:
+    """Items compared two at a time; all comparisons of the same two items stay together."""
+
+    supervision: Supervision = "comparisons"
+    split_by = "pairs"
+
+    def __init__(self, table: ComparisonTable) -> None:
+        self.table = table
+        self.order = table.comparisons
+        # items are known before any is compared: encoding them looks at no outcome
+        self._encoder = TableEncoder().fit(table.items) if table.described else None
+        self._X = table.items.X if self._encoder is None else self._encoder.transform(table.items)
+
+    @property
+    def name(self) -> str:
+        """What to call the data."""
+        return self.table.source
+
+    def splits(self, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
+        """Yield train and test comparisons."""
+        return feasible_folds(self.order, n_folds, n_repeats, seed)
+
+    def training_part(self, rows: Ints) -> TrainingPart:
+        """Return the items, and some of their comparisons."""
+        comparisons = self.table.take(rows).comparisons
+        decided = int(np.count_nonzero(comparisons.outcome))
+        size = Size("comparisons", int(self._X.shape[0]), int(self._X.shape[1]), decided, int(self._X.shape[0]))
+        return TrainingPart(self._X, comparisons, self._encoder, size)
+
+    def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
+        """Return a fitted model's scores of all items."""
+        return np.asarray(model.decision_function(self._X), dtype=float)
+
+    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str]) -> Judgement:
+        """Judge item scores against the comparisons of a test part."""
+        return judge_comparisons(self.table.take(rows).comparisons, scores, metrics)
+
+    def fingerprint(self) -> str:
+        """Return a digest of the items and their comparisons."""
+        c = self.order
+        return _digest(self.table.items, c.left, c.right, c.outcome, c.weight)
+
+
+AnyTable: TypeAlias = Table | ComparisonTable
+
+
+def make_task(table: AnyTable) -> GradedTask | ComparisonTask:
+    """Return the task that a table stands for."""
+    return ComparisonTask(table) if isinstance(table, ComparisonTable) else GradedTask(table)
+
+
+def feasible_folds(order: Grades | Comparisons, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
+    """Cut into folds, fewer where there are not enough groups; a single group is cut by rows."""
+    if isinstance(order, Comparisons):
+        return comparison_folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
+    if order.n_groups < 2:
+        return folds(order.in_one_group(), n_folds=n_folds, n_repeats=n_repeats, seed=seed)
+    return folds(order, n_folds=min(n_folds, order.n_groups), n_repeats=n_repeats, seed=seed)
+
+
+def _digest(table: Table, *more: Array | None) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    if isinstance(table.X, pl.DataFrame):
+        for column in table.X.iter_columns():
+            digest.update(f"{column.name}\0{column.dtype}\0".encode())
+            _update(digest, column.to_numpy() if column.dtype.is_numeric() else np.array(column.to_list(), dtype=object))
+    else:
+        for part in (table.X.data, table.X.indices, table.X.indptr, np.array(table.X.shape)):
+            _update(digest, part)
+    for array in (table.y, table.groups, table.weights, *more):
+        _update(digest, array)
+    digest.update(repr(table.levels).encode())
+    return digest.hexdigest()
+
+
+def _update(digest: Any, array: Array | None) -> None:
+    if array is None:
+        digest.update(b"none\0")
+    elif array.dtype.kind == "O":
+        digest.update("\0".join(map(repr, array.tolist())).encode())
+    else:
+        digest.update(f"{array.dtype.str}{array.shape}\0".encode() + np.ascontiguousarray(array).tobytes())

@@ -1,0 +1,167 @@
+"""A leaderboard as one HTML file that opens anywhere and fetches nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ..evaluation.leaderboard import Leaderboard
+from ..figures import legible
+from .method import explain_metrics, explain_protocol
+from .pictures import make_pictures
+from .table import SCALE, make_table
+from .wording import caution, claim, describe_metric, metric_title, rivals
+
+
+def render(leaderboard: Leaderboard, *, date: object = None) -> str:
+    """Return a leaderboard as a self-contained page: text, tables and figures in one file.
+
+    Pure: the same leaderboard and date give the same characters. Nothing is fetched when it is opened.
+
+    Parameters
+    ----------
+    leaderboard : Leaderboard
+    date : str or date, optional
+        When it was computed, to be written on the page; nothing is written without it.
+
+    Examples
+    --------
+    >>> from wellorder.evaluation.leaderboard import Leaderboard, Protocol, Standing
+    >>> from wellorder.report import render
+    >>> best = Standing("rank-svm", "", False, 5, 0.259, 0.247, 0.271, {}, None, 0.0, 0.1, {})
+    >>> protocol = Protocol("rows", 5, 1, 3, 0, "swapped_pairs", ("swapped_pairs",))
+    >>> page = render(Leaderboard("wines.csv", False, (best,), (), (), protocol))
+    >>> "orders 74.1 % of held-out pairs rightly (72.9–75.3 %)" in page
+    True
+    """
+    protocol = leaderboard.protocol
+    comparisons = protocol.split_by == "pairs"
+    script = _source("sort.js")
+    metrics = explain_metrics(protocol)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    standings = leaderboard.standings
+    page = _environment().get_template("page.html")
+    return page.render(
+        board=leaderboard,
+        protocol=protocol,
+        date="" if date is None else str(date),
+        style=_source("page.css"),
+        script=script,
+        script_hash=f"'sha256-{digest}'",
+        claim=claim(leaderboard) if standings else "",
+        rivals=rivals(standings) if standings else "",
+        caution=caution(standings),
+        summary=_summary(leaderboard),
+        undone=_undone(leaderboard),
+        table=make_table(leaderboard),
+        scale=SCALE,
+        metric=metric_title(protocol.metric),
+        metric_meaning=describe_metric(protocol.metric, comparisons=comparisons),
+        other_metrics=metrics[1:],
+        levels_title="Outcomes" if comparisons else "Rows of each grade",
+        failures=_failures(leaderboard),
+        notes=_notes(leaderboard),
+        most_rows=max((count for _, count in leaderboard.health.levels), default=0) if leaderboard.health else 0,
+        pictures=make_pictures(leaderboard),
+        steps=explain_protocol(leaderboard),
+        metrics=metrics,
+    )
+
+
+def write(leaderboard: Leaderboard, path: str | os.PathLike[str], *, date: object = None) -> Path:
+    """Write the page of a leaderboard to a file, and return where it is.
+
+    Parameters
+    ----------
+    leaderboard : Leaderboard
+    path : path-like
+        A file that is there already is replaced.
+    date : str or date, optional
+        When it was computed, to be written on the page.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from wellorder.evaluation.leaderboard import Leaderboard, Protocol
+    >>> from wellorder.report import write
+    >>> protocol = Protocol("rows", 5, 1, 3, 0, "swapped_pairs", ("swapped_pairs",))
+    >>> empty = Leaderboard("wines.csv", False, (), (), (), protocol, is_complete=False)
+    >>> write(empty, pathlib.Path(tempfile.mkdtemp()) / "report.html").name
+    'report.html'
+    """
+    page = render(leaderboard, date=date)
+    out = Path(path)
+    out.write_text(page, encoding="utf-8", newline="\n")
+    return out
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("wellorder.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_clean,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _source(name: str) -> str:
+    """Return a file of the templates as it is."""
+    environment = _environment()
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _clean(value: Any) -> Any:
+    """Take out of names what no page may hold; markup of our own making stays as it is."""
+    return legible(value) if type(value) is str else value
+
+
+def _summary(leaderboard: Leaderboard) -> tuple[str, ...]:
+    """Say in a few words how much was done."""
+    protocol, records = leaderboard.protocol, leaderboard.records
+    n_methods, n_splits = len(leaderboard.standings), max((each.n_splits for each in leaderboard.standings), default=0)
+    parts = [_counted(n_methods, "method"), _counted(n_splits, "split")]
+    if records:
+        what = "comparison" if protocol.split_by == "pairs" else "row"
+        parts.append(_counted(max(record.n_train + record.n_test for record in records), what))
+        parts.append(_counted(len(records), "fit"))
+    return tuple(parts)
+
+
+def _undone(leaderboard: Leaderboard) -> str:
+    """Say how far an interrupted run came; an empty text where it is complete."""
+    if leaderboard.is_complete:
+        return ""
+    planned = leaderboard.protocol.n_folds * leaderboard.protocol.n_repeats
+    done = [each.n_splits for each in leaderboard.standings]
+    if not done:
+        return "No method was finished on any split."
+    least, most = min(done), max(done)
+    reached = f"{least}" if least == most else f"{least} to {most}"
+    return f"Methods were judged on {reached} of {_counted(planned, 'planned split')}."
+
+
+def _failures(leaderboard: Leaderboard) -> list[tuple[str, str, str]]:
+    """Gather failed fits: (method, why, in how many splits)."""
+    counts = Counter((record.method, record.problem) for record in leaderboard.records if record.problem)
+    return [(method, str(problem), _counted(count, "split")) for (method, problem), count in counts.items()]
+
+
+def _notes(leaderboard: Leaderboard) -> list[tuple[str, str, str]]:
+    """Gather what fits warned of: (method, what, in how many splits)."""
+    counts = Counter((record.method, note) for record in leaderboard.records for note in set(record.notes))
+    return [(method, note, _counted(count, "split")) for (method, note), count in sorted(counts.items())]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

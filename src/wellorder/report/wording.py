@@ -1,0 +1,273 @@
+"""Numbers and verdicts in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..evaluation.leaderboard import Leaderboard, Standing
+from ..evaluation.records import Json
+from ..figures import plain
+from ..metrics import METRICS, parse
+
+NOTHING = "–"
+"""What stands where there is no number."""
+
+
+@dataclass(frozen=True)
+class _Words:
+    title: str
+    meaning: str
+
+
+_METRICS = {
+    "swapped_pairs": _Words(
+        "swapped pairs",
+        "The share of pairs of differently graded rows that stand the wrong way round; a tied pair counts as wrong.",
+    ),
+    "wmw": _Words(
+        "WMW",
+        "The share of pairs in the right order, ties counting half: the area under the ROC curve where there are "
+        "two grades.",
+    ),
+    "auc_pairs": _Words("AUC over pairs", "The area under the ROC curve, pooled over all pairs of grades."),
+    "auc_ovo": _Words("AUC, each two grades", "The area under the ROC curve, averaged over each two grades."),
+    "auc_consecutive": _Words(
+        "AUC of neighbours", "The area under the ROC curve, averaged over each two neighbouring grades."
+    ),
+    "misranking_cost": _Words(
+        "misranking cost", "What the swapped pairs cost on average, a swap of distant grades costing more."
+    ),
+    "kendall_tau": _Words(
+        "Kendall's τ", "Pairs in the same order less pairs in opposite order, corrected for ties: 1 is the same order."
+    ),
+    "ndcg": _Words(
+        "NDCG", "How close the top of each list is to the best possible top: 1 is perfect, and upper places weigh more."
+    ),
+    "average_precision": _Words(
+        "average precision", "The share of relevant rows down to each relevant row, averaged over them and the queries."
+    ),
+    "precision": _Words("precision", "The share of relevant rows among the first ones of each list."),
+    "reciprocal_rank": _Words(
+        "reciprocal rank", "One over the place of the first relevant row, averaged over queries."
+    ),
+    "p_norm_push": _Words(
+        "p-norm push", "A cost of low-graded rows that stand high: the higher they stand, the more they cost."
+    ),
+    "comparison_error": _Words(
+        "comparison error", "The share of comparisons predicted wrongly: a wrong direction or a missed tie."
+    ),
+    "comparison_auc": _Words(
+        "comparison AUC", "How well score differences tell true differences, rightly directed, from ties: chance is ¼."
+    ),
+}
+"""What each metric is called in front of a person, and what it says."""
+
+SHARES = ("swapped_pairs", "comparison_error")
+"""Error shares, written in percent."""
+
+
+def metric_title(name: str) -> str:
+    """Return what a metric is called in a sentence.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import metric_title
+    >>> metric_title("swapped_pairs"), metric_title("ndcg@10")
+    ('swapped pairs', 'NDCG@10')
+    """
+    base, cutoff = _parts(name)
+    title = _METRICS[base].title if base in _METRICS else name
+    return f"{title}@{cutoff}" if cutoff else title
+
+
+def describe_metric(name: str, *, comparisons: bool = False) -> str:
+    """Say in plain words what a metric measures and which way is better.
+
+    Parameters
+    ----------
+    name : str
+        As in :data:`wellorder.metrics.METRICS`, with a cut-off and options or without.
+    comparisons : bool, default=False
+        Whether items were compared two at a time, in place of grades.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import describe_metric
+    >>> describe_metric("precision@5")
+    'The share of relevant rows among the first ones of each list. Looks at the first 5 places. Higher is better.'
+    """
+    base, cutoff = _parts(name)
+    if base not in _METRICS:
+        return "A metric of its own."
+    meaning = _METRICS[base].meaning
+    if comparisons and base == "swapped_pairs":
+        meaning = (
+            "The share of decided comparisons that the scores put the wrong way round; tied scores count as wrong."
+        )
+    places = f" Looks at the first {cutoff} places." if cutoff else ""
+    greater = METRICS[base].greater_is_better if base in METRICS else base == "comparison_auc"
+    return f"{meaning}{places} {'Higher' if greater else 'Lower'} is better."
+
+
+def write_value(metric: str, value: float) -> str:
+    """Write a value of a metric: percent for shares, three digits otherwise.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import write_value
+    >>> write_value("swapped_pairs", 0.2594), write_value("ndcg@10", 0.71234), write_value("wmw", float("nan"))
+    ('25.9 %', '0.712', '–')
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    if _is_share(metric):
+        return f"{100 * value:.1f} %"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
+
+
+def write_interval(metric: str, low: float, high: float) -> str:
+    """Write an interval of a metric; nothing where it is not defined.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import write_interval
+    >>> write_interval("swapped_pairs", 0.247, 0.271)
+    '24.7–27.1 %'
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    first, second = write_value(metric, low), write_value(metric, high)
+    return f"{first.removesuffix(' %')}–{second}" if low >= 0 else f"{first} to {second}"
+
+
+def write_seconds(seconds: float) -> str:
+    """Write a time as a person would say it.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import write_seconds
+    >>> [write_seconds(seconds) for seconds in (0.0004, 0.123, 4.56, 83, 7322)]
+    ['< 0.01 s', '0.12 s', '4.6 s', '1 min 23 s', '2 h 2 min']
+    """
+    if not math.isfinite(seconds):
+        return NOTHING
+    if seconds < 0.01:
+        return "0 s" if seconds == 0 else "< 0.01 s"
+    if seconds < 59.5:
+        return f"{seconds:.{2 if seconds < 0.995 else 1 if seconds < 9.95 else 0}f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def write_p(p_value: float) -> str:
+    """Write a p value, with no more digits than it has meaning.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import write_p
+    >>> [write_p(p) for p in (0.00002, 0.0031, 0.047, 0.3, 1.0)]
+    ['p < 0.001', 'p = 0.003', 'p = 0.047', 'p = 0.30', 'p = 1']
+    """
+    if p_value < 0.001:
+        return "p < 0.001"
+    if p_value >= 0.995:
+        return "p = 1"
+    return f"p = {p_value:.3f}" if p_value < 0.1 else f"p = {p_value:.2f}"
+
+
+def write_params(params: Mapping[str, Json]) -> tuple[str, ...]:
+    """Write chosen parameters one by one, shortened where they are long.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import write_params
+    >>> write_params({"C": 10.0, "kernel": "rbf"})
+    ('C = 10', 'kernel = rbf')
+    """
+    return tuple(plain(f"{name} = {_written(value)}", most=44) for name, value in params.items())
+
+
+def verdict(standing: Standing) -> str:
+    """Say in two or three words how a method stands against the leader.
+
+    The test of a method with one split has no answer, which is not the same as finding no difference.
+    """
+    if standing.p_value is None or math.isnan(standing.p_value):
+        return "not tested"
+    if standing.is_told_apart:
+        return "worse"
+    return "not told apart"
+
+
+def claim(leaderboard: Leaderboard) -> str:
+    """Say what the leader reaches, as the rest of a sentence that begins with its name."""
+    leader, metric = leaderboard.leader, leaderboard.protocol.metric
+    base, _ = _parts(metric)
+    if base in SHARES:
+        interval = write_interval(metric, 1 - leader.high, 1 - leader.low)
+        verb = "orders" if base == "swapped_pairs" else "predicts"
+        noun = "comparisons" if leaderboard.protocol.split_by == "pairs" or verb == "predicts" else "pairs"
+        text = f"{verb} {write_value(metric, 1 - leader.mean)} of held-out {noun} rightly"
+    else:
+        interval = write_interval(metric, leader.low, leader.high)
+        text = f"reaches {metric_title(metric)} {write_value(metric, leader.mean)} on held-out data"
+    if not math.isfinite(leader.mean):
+        return f"has no value of {metric_title(metric)} on held-out data"
+    return f"{text} ({interval})" if interval else text
+
+
+def rivals(standings: Sequence[Standing]) -> str:
+    """Say which methods cannot be told apart from the first, as the rest of a sentence."""
+    others = standings[1:]
+    if not others:
+        return "no other method was tried"
+    tested = [each for each in others if each.p_value is not None and not math.isnan(each.p_value)]
+    if not tested:
+        return "there are too few splits to say which differences are more than chance"
+    close = [each.method for each in tested if not each.is_told_apart]
+    if not close:
+        return "every other method is worse beyond chance"
+    if len(close) == len(others) and len(close) > 2:
+        return f"none of the {len(close)} other methods can be told apart from it"
+    return f"{_listed(close)} cannot be told apart from it"
+
+
+def caution(standings: Sequence[Standing]) -> str:
+    """Warn where a baseline is as good as the leader; an empty text otherwise."""
+    if not standings:
+        return ""
+    if standings[0].is_baseline:
+        return "The leader is a baseline: nothing more elaborate does better on this data."
+    close = [each.method for each in standings[1:] if each.is_baseline and verdict(each) == "not told apart"]
+    if not close:
+        return ""
+    is_one = "is a baseline" if len(close) == 1 else "are baselines"
+    return f"{_listed(close)} {is_one} and may be all that is needed here."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Join names as in a sentence: one, two, or the first and how many others."""
+    if len(names) <= 2:
+        return " and ".join(names)
+    return f"{names[0]} and {len(names) - 1} others"
+
+
+def _parts(name: str) -> tuple[str, int | None]:
+    """Split a metric's name into what it measures and how many places it looks at."""
+    try:
+        metric = parse(name)
+    except ValueError:
+        return name.partition("(")[0], None
+    return metric.name, metric.cutoff
+
+
+def _is_share(metric: str) -> bool:
+    return _parts(metric)[0] in SHARES
+
+
+def _written(value: Json) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)

@@ -1,0 +1,86 @@
+"""Whatever is wrong: exit code 2, and one line that a person can act on."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+BAD = {
+    "a misspelt command": (["comapre", "wines.csv"], "did you mean 'compare'?"),
+    "no such file": (["check", "nowhere.csv"], "nowhere.csv"),
+    "a folder": (["check", "."], "folder"),
+    "a misspelt column": (["fit", "wines.csv", "--target", "qualty", "-o", "m.wo"], "did you mean 'quality'?"),
+    "a misspelt method": (["fit", "wines.csv", "--target", "quality", "--model", "rank-smv", "-o", "m.wo"], "'rank-svm'"),
+    "a misspelt parameter": (["fit", "wines.csv", "--target", "quality", "--drop", "name", "--set", "c=1", "-o", "m.wo"], "did you mean 'C'?"),
+    "a setting without a value": (["fit", "wines.csv", "--target", "quality", "--set", "C", "-o", "m.wo"], "--set C=10"),
+    "a bad value": (["fit", "wines.csv", "--target", "quality", "--drop", "name", "--set", "C=-1", "-o", "m.wo"], "C must be a positive number"),
+    "no output": (["fit", "wines.csv", "--target", "quality"], "--output"),
+    "an output folder that is not there": (["fit", "wines.csv", "--target", "quality", "-o", "no/such/m.wo"], "no folder"),
+    "no target": (["fit", "wines.csv", "--drop", "name", "-o", "m.wo"], "--target"),
+    "a column of names": (["fit", "wines.csv", "--target", "quality", "-o", "m.wo"], "--item"),
+    "an unknown metric": (["compare", "wines.csv", "--target", "quality", "--item", "name", "--metric", "ndgc"], "no metric 'ndgc'"),
+    "an unknown method in compare": (["compare", "wines.csv", "--target", "quality", "--item", "name", "--models", "svm"], "no method 'svm'"),
+    "a time budget of nothing": (["compare", "wines.csv", "--target", "quality", "--time-budget", "0"], "--time-budget"),
+    "no model file": (["predict", "wines.csv", "wines.csv"], "wines.csv"),
+    "a number for words": (["order", "m.wo", "wines.csv", "--confidence", "high"], "--confidence"),
+    "items without comparisons": (["fit", "wines.csv", "--target", "quality", "--items", "wines.csv", "-o", "m.wo"], "--items"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_exit_2(run, wines, case):
+    arguments, expected = BAD[case]
+    found = run(*arguments)
+    assert found.code == 2
+    assert expected in found.err
+    lines = found.err.strip().splitlines()
+    assert lines[-1].startswith("error: ")
+    assert len(lines) == 1
+    assert found.out == ""
+
+
+FILES = {
+    "a wrong field": (b"a,y\n1,2\n2,3\n5,4\nx7,5\n4,6\n3,1\n6,1\n7,2\n8,2\n9,3\n10,3\n11,5\n", ["line 5", "'x7'"]),
+    "a ragged row": (b"a,b,y\n1,2,3\n1,2\n", ["line 3"]),
+    "no header": (b"1,2,3\n4,5,6\n", ["column names"]),
+    "nothing": (b"", ["empty"]),
+    "a truncated gzip": (gzip.compress(b"a,y\n" + b"1,2\n3,4\n" * 500)[:-20], ["gzip"]),
+    "bytes of no text": (b"a,y\n1,\xff\xfe\n", ["line 2"]),
+    "a huge index": (b"1 qid:1 99999999999999:1\n", ["line 1", "99999999999999"]),
+    "a wrong LETOR field": (b"1 qid:1 1:2\n0 qid:1 1:zwei\n", ["line 2", "1:zwei"]),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_bad_files_are_named_with_the_line(run, tmp_path, case):
+    content, expected = FILES[case]
+    (tmp_path / "bad.csv").write_bytes(content)
+    found = run("check", "bad.csv", *([] if b"qid" in content else ["--target", "y"]))
+    assert found.code == 2
+    assert len(found.err.strip().splitlines()) == 1
+    for text in ["bad.csv", *expected]:
+        assert text in found.err
+
+
+def test_good_files_with_a_bom_and_windows_line_ends_are_read(run, tmp_path):
+    (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbfa,y\r\n1,2\r\n3,4\r\n")
+    assert run("check", "bom.csv", "--target", "y").code == 0
+
+
+def test_a_file_with_other_columns_than_the_model(run, wines, tmp_path):
+    run("fit", wines, "--target", "quality", "--item", "name", "-o", "m.wo")
+    (tmp_path / "other.csv").write_text("acid,sugr,colour\n1,2,red\n", encoding="utf-8")
+    found = run("predict", "m.wo", "other.csv")
+    assert found.code == 2
+    assert "'sugar'" in found.err
+    assert "sugr" in found.err
+
+
+def test_a_model_saved_from_python_says_what_to_do(run, wines, tmp_path):
+    import wellorder as wo
+
+    wo.save(wo.RankSVM().fit([[0.0], [1.0]], [0, 1]), tmp_path / "bare.wo")
+    found = run("predict", "bare.wo", wines)
+    assert found.code == 2
+    assert "wellorder fit" in found.err

@@ -1,0 +1,240 @@
+"""``read``: formats, roles of columns, levels, several files."""
+
+from __future__ import annotations
+
+import io
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+
+from wellorder.data import DataError, Table, read
+from wellorder.data import parquet as parquet_room
+
+from .files import put, refuses, table
+
+WINES = "name,ph,colour,list,w,quality\nP,3.1,red,7,1,5\nM,3.4,white,8,2,6\nR,,red,7,0.5,\n"
+
+
+def test_roles(tmp_path):
+    found = table(tmp_path, WINES, target="quality", group="list", item="name", weight="w")
+    assert found.feature_names == ("ph", "colour")
+    np.testing.assert_array_equal(found.y, [5.0, 6.0, np.nan])
+    assert found.groups.tolist() == [7, 8, 7]
+    assert found.groups.dtype == np.int64
+    assert found.ids.tolist() == ["P", "M", "R"]
+    assert found.weights.tolist() == [1.0, 2.0, 0.5]
+    assert (found.target, found.group, found.item, found.weight) == ("quality", "list", "name", "w")
+    assert found.source == str(tmp_path / "t.csv")
+    assert found.take(np.array([2, 0])).ids.tolist() == ["R", "P"]
+
+
+def test_without_target_there_are_no_grades(tmp_path):
+    found = table(tmp_path, WINES, drop=["w", "name"])
+    assert found.y is None
+    assert found.feature_names == ("ph", "colour", "list", "quality")
+    assert table(tmp_path, WINES, drop="w").feature_names == ("name", "ph", "colour", "list", "quality")
+
+
+def test_unknown_columns(tmp_path):
+    refuses(tmp_path, WINES, "no column 'Qualty'", "target=", "did you mean 'quality'?", "name, ph", target="Qualty")
+    refuses(tmp_path, WINES, "no column 'zzz'", "drop=", "its columns are name", drop="zzz")
+    for option in ("group", "item", "weight"):
+        refuses(tmp_path, WINES, "no column 'lists'", f"{option}=", "'list'", **{option: "lists"})
+
+
+def test_columns_named_twice(tmp_path):
+    refuses(tmp_path, WINES, "'list' is named twice, by target= and by group=", target="list", group="list")
+    refuses(tmp_path, WINES, "'quality' is named twice", target="quality", drop="quality")
+
+
+def test_text_groups_and_leading_zeros(tmp_path):
+    assert table(tmp_path, "a,g\n1,x\n2,y\n", group="g").groups.tolist() == ["x", "y"]
+    assert table(tmp_path, "a,g\n1,7\n2,07\n", group="g").groups.tolist() == ["7", "07"]
+    assert table(tmp_path, "a,g\n1,-7\n2,12345678901234567890\n", group="g").groups.dtype == object
+
+
+def test_missing_group_and_name(tmp_path):
+    refuses(tmp_path, "a,g\n1,x\n2,\n", "the group (column 'g') is missing", line=3, group="g")
+    refuses(tmp_path, "a,g\n1,x\n2,\n", "the name (column 'g') is missing", line=3, item="g")
+
+
+@pytest.mark.parametrize(("bad", "said"), [("0", "is 0"), ("-1", "is -1"), ("", "is missing")])
+def test_weights_are_positive(tmp_path, bad, said):
+    refuses(tmp_path, f"a,w\n1,2\n2,{bad}\n", f"the weight (column 'w') {said}", line=3, weight="w")
+
+
+def test_weights_are_numbers(tmp_path):
+    refuses(tmp_path, "a,w\n1,\n2,heavy\n", "the weight 'heavy'", line=3, weight="w")
+
+
+def test_text_grades_need_levels(tmp_path):
+    text = "a,grade\n1,good\n2,poor\n3,\n4,fair\n"
+    refuses(tmp_path, text, "levels=[poor, fair, good]", target="grade")
+    refuses(tmp_path, "a,g\n1,z\n2,b\n", "levels=[b, z]", target="g")
+    found = table(tmp_path, text, target="grade", levels=["poor", "fair", "good"])
+    assert found.y.tolist() == ["good", "poor", None, "fair"]
+    assert found.levels == ("poor", "fair", "good")
+    assert found.grades().describe().n_unjudged == 1
+    rows = "".join(f"{row},name{row}\n" for row in range(60))
+    refuses(tmp_path, f"a,g\n{rows}", "60 different values", target="g")
+
+
+def test_grades_that_are_no_level(tmp_path):
+    text = "a,grade\n1,good\n2,bad\n"
+    refuses(tmp_path, text, "'bad' in column 'grade' is not among the levels", line=3, target="grade", levels=["good"])
+    refuses(tmp_path, "a,g\n1,1\n2,4\n", "'4' in column 'g'", line=3, target="g", levels=["1", "2"])
+    refuses(tmp_path, text, "are numbers", target="grade", levels=[1, 2])
+
+
+def test_levels_of_numbers_are_matched_by_number(tmp_path):
+    found = table(tmp_path, "a,g\n1,2.0\n2,\n3,10\n", target="g", levels=["10", "2"])
+    assert found.levels == (10.0, 2.0)
+    np.testing.assert_array_equal(found.y, [2.0, np.nan, 10.0])
+    assert found.grades().level.tolist() == [1, -1, 0]
+
+
+def test_levels_that_mix_numbers_and_text(tmp_path):
+    rows = "".join(f"{row},{row % 3 + 1}\n" for row in range(30))
+    found = table(tmp_path, f"a,g\n{rows}1,3+\n", target="g", levels=["1", "2", "3", "3+"])
+    assert found.y[-1] == "3+"
+
+
+def test_bad_levels(tmp_path):
+    refuses(tmp_path, WINES, "one text", target="quality", levels="good,bad")
+    refuses(tmp_path, WINES, "'a' twice", target="quality", levels=["a", "b", "a"])
+    refuses(tmp_path, WINES, "is empty", target="quality", levels=[])
+    refuses(tmp_path, WINES, "name their column with target=", levels=["a", "b"])
+
+
+def test_infinite_and_mistyped_grades(tmp_path):
+    refuses(tmp_path, "a,g\n1,inf\n", "'g' is infinite", line=2, target="g")
+    rows = "".join(f"1,{row}\n" for row in range(20))
+    refuses(tmp_path, f"a,g\n{rows}1,l\n", "'l' in column 'g'", line=22, target="g")
+
+
+LETOR = "# a comment\n2 qid:7 1:0.5 3:1 # first\n0 qid:8 2:1.5\n"
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.dat", "t.letor", "t.txt.gz", "t.csv", "t"])
+def test_letor_is_recognised(tmp_path, name):
+    found = table(tmp_path, LETOR, name)
+    assert found.X.toarray().tolist() == [[0.5, 0.0, 1.0], [0.0, 1.5, 0.0]]
+    assert found.y.tolist() == [2.0, 0.0]
+    assert found.groups.tolist() == [7, 8]
+
+
+def test_letor_without_queries_is_recognised(tmp_path):
+    assert table(tmp_path, "1 1:0.5\n-1 2:1\n", "t.txt").groups is None
+
+
+def test_letor_options(tmp_path):
+    refuses(tmp_path, LETOR, "leave target= out", name="t.txt", target="quality")
+    refuses(tmp_path, LETOR, "leave drop= out", name="t.txt", drop="1")
+    found = table(tmp_path, LETOR, "t.txt", target="grade", group="qid", levels=["0", "1", "2"])
+    assert found.levels == (0.0, 1.0, 2.0)
+    refuses(tmp_path, LETOR, "row 1 has the grade 2", name="t.txt", levels=[0, 1])
+    refuses(tmp_path, LETOR, "are text", name="t.txt", levels=["low", "high"])
+    refuses(tmp_path, LETOR, "items= goes with comparisons", name="t.txt", items=tmp_path / "t.txt")
+
+
+def test_unknown_formats(tmp_path):
+    refuses(tmp_path, "hello\n", "format=", name="t.xyz")
+    refuses(tmp_path, "a\n1\n", "format='excel' is not known", "csv, tsv", format="excel")
+    assert table(tmp_path, "a\n1\n", "t.xyz", format="csv").X.rows() == [(1.0,)]
+    assert table(tmp_path, "a\tb\n1\t2\n", "t.data").X.width == 2
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        read(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="folder"):
+        read(tmp_path)
+    with pytest.raises(ValueError, match="no file to read"):
+        read([])
+
+
+def parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def test_parquet(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "a": [1, None, 3],
+            "b": [0.5, float("nan"), 2.0],
+            "c": ["x", None, " NA "],
+            "d": [True, False, None],
+            "when": [date(2024, 1, 2)] * 3,
+            "kind": pl.Series(["u", "v", "u"], dtype=pl.Categorical),
+            "nothing": [None, None, None],
+            "list": [1, 2, 3],
+            "grade": [1, 2, 3],
+        }
+    )
+    for content, name in ((parquet(frame), "t.parquet"), (parquet(frame), "t"), (parquet(frame), "t.parquet.gz")):
+        found = table(tmp_path, content, name, target="grade", group="list")
+        assert found.X.dtypes == [pl.Float64, pl.Float64, pl.String, pl.Float64, pl.String, pl.String, pl.Float64]
+        assert found.X.row(1) == (None, None, None, 0.0, "2024-01-02", "v", None)
+        assert found.groups.tolist() == [1, 2, 3]
+
+
+def test_parquet_refusals(tmp_path):
+    nested = parquet(pl.DataFrame({"a": [1], "deep": [[1, 2]], "raw": [b"x"]}))
+    refuses(tmp_path, nested, "column 'deep' holds List", "drop='deep'", name="t.parquet")
+    refuses(tmp_path, nested, "column 'raw' holds Binary", name="t.parquet", drop="deep")
+    assert table(tmp_path, nested, "t.parquet", drop=["deep", "raw"]).X.columns == ["a"]
+    refuses(tmp_path, parquet(pl.DataFrame({"a": [1.0, float("inf")]})), "row 2: column 'a' is inf", name="t.parquet")
+    refuses(tmp_path, parquet(pl.DataFrame({"a": []})), "no rows", name="t.parquet")
+    refuses(tmp_path, b"PAR1 and then nothing", "cannot be read as Parquet", name="t.parquet")
+    refuses(tmp_path, "a,b\n1,2\n", "cannot be read as Parquet", name="t.parquet")
+
+
+def test_several_files(tmp_path):
+    paths = [put(tmp_path, "a,b\n1,x\n", "1.csv"), put(tmp_path, "b,a\ny,2\n2,oops\n", "2.csv")]
+    found = read(paths)
+    assert isinstance(found, Table)
+    assert found.source == f"{paths[0]} and 1 more"
+    assert found.X.rows() == [("1", "x"), ("2", "y"), ("oops", "2")]
+    put(tmp_path, "a,b\n1,x\n2,inf\n", "2.csv")
+    assert read(paths).X.height == 3
+    put(tmp_path, "a,b\ninf,x\n", "2.csv")
+    with pytest.raises(DataError, match=r"2\.csv, line 2: column 'a' is infinite"):
+        read(paths)
+    put(tmp_path, "a,c\n1,x\n", "2.csv")
+    with pytest.raises(DataError, match=r"2\.csv: it has no column 'b', unlike .*1\.csv"):
+        read(paths)
+    with pytest.raises(DataError, match="need one format"):
+        read([paths[0], put(tmp_path, LETOR, "3.txt")])
+
+
+def test_several_letor_files(tmp_path):
+    paths = [put(tmp_path, LETOR, "1.txt"), put(tmp_path, "1 qid:a 5:1\n", "2.txt.gz")]
+    found = read(paths)
+    assert isinstance(found, Table)
+    assert found.X.shape == (3, 5)
+    assert found.groups.tolist() == ["7", "8", "a"]
+    assert found.ids.tolist() == ["first", "", ""]
+    put(tmp_path, "1 1:1\n", "3.txt")
+    with pytest.raises(DataError, match=r"3\.txt: it has no groups"):
+        read([paths[0], tmp_path / "3.txt"])
+
+
+def test_a_table_of_names_alone(tmp_path):
+    found = table(tmp_path, "name\nx\ny\n", item="name")
+    assert len(found) == 2
+    assert found.feature_names == ()
+
+
+def test_a_parquet_file_that_ends_the_process_that_reads_it(tmp_path, monkeypatch):
+    content = parquet(pl.DataFrame({"a": [1, 2]}))
+    monkeypatch.setattr(parquet_room, "_TRIAL", "import os; os.abort()")
+    refuses(tmp_path, content, "it is damaged, or does not fit into the memory here", name="t.parquet")
+    monkeypatch.setattr(parquet_room.sys, "executable", str(tmp_path / "none"))
+    assert len(table(tmp_path, content, "t.parquet")) == 2
+    monkeypatch.setattr(parquet_room.sys, "executable", "")
+    assert len(table(tmp_path, content, "t.parquet")) == 2
+    refuses(tmp_path, b"PAR1" + bytes(20) + b"PAR1", "cannot be read as Parquet", name="t.parquet")

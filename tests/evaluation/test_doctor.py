@@ -1,0 +1,167 @@
+"""The data doctor finds what was planted, and nothing in healthy data."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import wellorder as wo
+from wellorder.evaluation import examine
+
+from .tables import make_comparisons, make_table
+
+
+def findings(table):
+    return {finding.what: finding for finding in examine(table).findings}
+
+
+def find(table, text):
+    found = [finding for what, finding in findings(table).items() if text in what]
+    assert len(found) == 1, list(findings(table))
+    return found[0]
+
+
+def test_healthy_data_have_no_findings():
+    health = examine(make_table())
+    assert health.findings == ()
+    assert health.is_fit
+    facts = dict(health.facts)
+    assert facts["rows"] == "90"
+    assert facts["levels"] == "4"
+    described = make_table().grades().describe()
+    assert facts["pairs of different grades"] == f"{described.n_pairs:,}"
+    assert facts["pairs of equal grades"] == f"{90 * 89 // 2 - described.n_pairs:,}"
+    assert sum(n for _, n in health.levels) == 90
+
+
+def test_counts_with_groups():
+    table = make_table(groups=7)
+    facts = dict(examine(table).facts)
+    same = sum(
+        table.groups[i] == table.groups[j] and table.y[i] == table.y[j] for i in range(90) for j in range(i)
+    )
+    assert facts["pairs of equal grades"] == f"{same:,}"
+    assert facts["lists"].startswith("7 by query")
+
+
+def test_nothing_to_learn_is_a_problem():
+    table = dataclasses.replace(make_table(), y=np.ones(90))
+    health = examine(table)
+    assert not health.is_fit
+    assert health.findings[0].severity == "problem"
+
+
+def test_unjudged_rows_and_silent_lists():
+    table = make_table(groups=7)
+    y = table.y.copy()
+    y[table.groups == 3] = 1.0
+    y[:2] = np.nan
+    sick = dataclasses.replace(table, y=y)
+    assert "rows 1, 2" in find(sick, "without a grade").what
+    assert "(3)" in find(sick, "no two different grades").what
+
+
+def test_rare_levels():
+    table = make_table()
+    y = table.y.copy()
+    y[0] = 99.0
+    assert "99" in find(dataclasses.replace(table, y=y), "fewer than 5 rows").what
+
+
+def test_constant_columns_and_gaps():
+    table = make_table()
+    frame = table.X.with_columns(pl.lit(1.0).alias("one"), pl.when(pl.col("x1") > 1).then(None).otherwise(pl.col("x1")).alias("x1"))
+    sick = dataclasses.replace(table, X=frame)
+    assert "one" in find(sick, "never changes").what
+    assert f"x1 ({frame['x1'].null_count()})" in find(sick, "missing values").what
+
+
+def test_equal_rows_with_other_grades():
+    table = make_table()
+    y = table.y.copy()
+    y[[0, 1]] = [0.0, 3.0]
+    X = table.X[[0, 0, *range(2, 90)]]
+    finding = find(dataclasses.replace(table, X=X, y=y), "but another grade")
+    assert finding.severity == "warning"
+    assert "2 rows" in finding.what
+    assert "rows 1, 2" in finding.what
+
+
+def test_equal_rows_of_different_lists_are_no_contradiction_but_may_leak():
+    table = make_table(groups=2)
+    groups = np.repeat([0, 1], 45)
+    X = table.X[[*range(45), *range(45)]]
+    sick = dataclasses.replace(table, X=X, groups=groups)
+    assert not any("another grade" in what for what in findings(sick))
+    assert find(sick, "exact copies").severity == "warning"
+
+
+def test_an_item_in_several_lists_or_twice_in_one():
+    ids = np.array([f"doc {i % 50}" for i in range(90)], dtype=object)
+    assert find(dataclasses.replace(make_table(groups=5), ids=ids), "stand in several lists").severity == "note"
+    assert find(dataclasses.replace(make_table(), ids=ids), "stand in several rows").severity == "warning"
+
+
+def test_a_column_that_gives_the_target_away():
+    table = make_table()
+    frame = table.X.with_columns(pl.Series("payout", -table.y * 7))
+    finding = find(dataclasses.replace(table, X=frame), "'payout'")
+    assert finding.severity == "warning"
+    assert "--drop payout" in finding.advice
+
+
+def test_a_column_of_names_is_a_problem():
+    table = make_table()
+    frame = table.X.with_columns(pl.Series("name", [f"n{i}" for i in range(90)]))
+    assert find(dataclasses.replace(table, X=frame), "'name'").severity == "problem"
+
+
+def test_sparse_tables():
+    dense = sp.random_array((80, 6), density=0.5, rng=np.random.default_rng(0)).toarray()
+    dense[:, 2] = 0.0
+    table = wo.data.Table("t.letor", sp.csr_array(dense), np.arange(80) % 3.0, groups=np.arange(80) % 5, group="qid")
+    assert "3" in find(table, "never changes").what
+
+
+def test_a_table_without_a_target():
+    assert find(dataclasses.replace(make_table(), y=None, target=None), "no column was named").severity == "note"
+
+
+def test_comparisons_healthy():
+    health = examine(make_comparisons(n=300))
+    facts = dict(health.facts)
+    assert facts["items"] == "15"
+    assert sum(n for _, n in health.levels) == int(facts["comparisons"])
+    assert all(finding.severity == "note" for finding in health.findings)
+
+
+def with_comparisons(left, right, outcome, described=False):
+    table = make_comparisons(described=described)
+    return dataclasses.replace(table, comparisons=wo.Comparisons(left, right, outcome))
+
+
+def test_comparisons_all_tied():
+    assert find(with_comparisons([0, 1], [1, 2], [0, 0]), "all are ties").severity == "problem"
+
+
+def test_contradictions_and_circles():
+    table = with_comparisons([0, 0, 1, 2, 3], [1, 1, 2, 3, 1], [1, -1, 1, 1, 1])
+    assert "1 pair" in find(table, "both ways").what
+    assert "3 items" in find(table, "circles").what
+
+
+@pytest.mark.parametrize(("described", "severity"), [(False, "warning"), (True, "note")])
+def test_islands(described, severity):
+    table = with_comparisons([0, 1, 5, 6], [1, 2, 6, 7], [1, 1, 1, 1], described)
+    finding = find(table, "islands")
+    assert finding.severity == severity
+    assert "2 islands" in finding.what
+    assert "never compared" in find(table, "9 items never compared").what
+
+
+def test_a_favoured_side():
+    assert "the right item wins 100%" in find(with_comparisons([0] * 30, [1] * 30, [1] * 30), "more than chance").what

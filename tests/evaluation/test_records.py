@@ -1,0 +1,85 @@
+"""Records: one JSON line a fit, read back exactly; a broken file goes on."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from wellorder.evaluation.records import Curve, Record, RecordFile, SwapTable, read_records
+
+
+def a_record(key="k", **changes):
+    fields = {
+        "data": "wines.csv",
+        "method": "rank-svm",
+        "repeat": 0,
+        "fold": 1,
+        "seed": 7,
+        "n_train": 80,
+        "n_test": 20,
+        "metrics": {"swapped_pairs": 0.25},
+    }
+    return Record(key, **(fields | changes))
+
+
+def test_a_full_record_comes_back_as_it_was():
+    record = a_record(
+        params={"C": 0.1, "gamma": None},
+        search_seconds=1.5,
+        swaps=SwapTable(("poor", "good"), ((0.0, 2.0), (0.0, 0.0)), ((0.0, 8.0), (0.0, 0.0))),
+        curve=Curve("ndcg", (1.0, 2.0), (0.5, 0.75)),
+        weights=(0.25, -1.0),
+        features=("größe", 'with "quotes"'),
+        notes=("line\nbreak",),
+    )
+    line = record.to_json()
+    assert "\n" not in line
+    assert Record.from_json(line) == record
+
+
+def test_what_is_not_defined_comes_back_as_nan():
+    line = a_record(metrics={"ndcg@10": math.nan}).to_json()
+    assert "NaN" not in line  # JSON knows none
+    assert math.isnan(Record.from_json(line).metrics["ndcg@10"])
+
+
+def test_fields_of_a_later_version_are_left_out():
+    line = a_record().to_json()[:-1] + ',"brand_new":1}'
+    assert Record.from_json(line) == a_record()
+
+
+def test_a_file_keeps_what_was_appended(tmp_path):
+    path = tmp_path / "records.jsonl"
+    kept = RecordFile(path)
+    kept.append(a_record("a"))
+    kept.append(a_record("b", fold=2))
+    again = RecordFile(path)
+    assert list(again) == [a_record("a"), a_record("b", fold=2)]
+    assert "a" in again
+    assert "c" not in again
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40])
+def test_a_line_that_was_cut_off_is_dropped_and_nothing_else(tmp_path, cut):
+    path = tmp_path / "records.jsonl"
+    path.write_text(a_record("a").to_json() + "\n" + a_record("b").to_json()[:-cut], encoding="utf-8")
+    kept = RecordFile(path)
+    assert [record.key for record in kept] == ["a"]
+    kept.append(a_record("c"))
+    assert [record.key for record in read_records(path)] == ["a", "c"]
+
+
+def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("dear diary\nnothing happened\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"notes.txt, line 1: this is no record of a fit"):
+        RecordFile(path)
+    assert path.read_text(encoding="utf-8") == "dear diary\nnothing happened\n"
+
+
+def test_without_a_path_records_stay_in_memory():
+    kept = RecordFile()
+    kept.append(a_record("a"))
+    assert len(kept) == 1
+    assert kept["a"] == a_record("a")

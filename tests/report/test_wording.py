@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from tests.report import boards
+from wellorder.metrics import METRICS
+from wellorder.report import describe_metric
+from wellorder.report.wording import caution, claim, metric_title, rivals, verdict, write_interval, write_value
+
+
+@pytest.mark.parametrize("name", [*METRICS, "comparison_error", "comparison_auc"])
+def test_every_metric_has_plain_words_and_a_direction(name):
+    written = f"{name}@5" if name == "precision" else name
+    words = describe_metric(written)
+    greater = METRICS[name].greater_is_better if name in METRICS else name == "comparison_auc"
+    assert words.endswith("Higher is better." if greater else "Lower is better.")
+    assert len(words) > 40
+    assert "_" not in metric_title(written)
+
+
+def test_names_with_options_and_unknown_names():
+    assert metric_title("swapped_pairs(ties=half)") == "swapped pairs"
+    assert write_value("swapped_pairs(ties=half)", 0.5) == "50.0 %"
+    assert metric_title("ndcg(gain=linear)@5") == "NDCG@5"
+    assert "first 5 places" in describe_metric("ndcg@5")
+    assert metric_title("my_metric") == "my_metric"
+    assert describe_metric("my_metric")
+    assert "decided comparisons" in describe_metric("swapped_pairs", comparisons=True)
+
+
+def test_intervals():
+    assert write_interval("ndcg@10", 0.71, 0.7559) == "0.710–0.756"
+    assert write_interval("kendall_tau", -0.1, 0.2) == "-0.100 to 0.200"
+    assert write_interval("wmw", math.nan, math.nan) == ""
+
+
+def test_verdicts():
+    standing = boards.made().standings[1]
+    assert verdict(replace(standing, p_value=0.049)) == "worse"
+    assert verdict(replace(standing, p_value=0.05)) == "not told apart"
+    assert verdict(replace(standing, p_value=math.nan)) == "not tested"
+
+
+def made_standings(*p_values, baselines=()):
+    leader, other = boards.made().standings
+    others = [replace(other, method=f"m{place}", p_value=p) for place, p in enumerate(p_values)]
+    return [leader, *(replace(each, is_baseline=each.method in baselines) for each in others)]
+
+
+@pytest.mark.parametrize(
+    ("p_values", "words"),
+    [
+        ((), "no other method was tried"),
+        ((0.3, 0.01), "m0 cannot be told apart from it"),
+        ((0.3, 0.5), "m0 and m1 cannot be told apart from it"),
+        ((0.3, 0.5, 0.9), "none of the 3 other methods can be told apart from it"),
+        ((0.3, 0.5, 0.9, 0.01), "m0 and 2 others cannot be told apart from it"),
+        ((0.01, 0.04), "every other method is worse beyond chance"),
+        ((math.nan, None), "there are too few splits to say which differences are more than chance"),
+    ],
+)
+def test_rivals(p_values, words):
+    assert rivals(made_standings(*p_values)) == words
+
+
+def test_cautions():
+    assert caution(made_standings(0.3, 0.01)) == ""
+    assert caution(made_standings(0.3, 0.01, baselines=["m1"])) == ""
+    assert caution(made_standings(0.3, 0.3, baselines=["m0", "m1"])).startswith("m0 and m1 are baselines")
+    assert "leader is a baseline" in caution([replace(each, is_baseline=True) for each in made_standings(0.3)])
+
+
+def test_claims_of_other_metrics():
+    assert claim(boards.made(metric="ndcg@10", greater=True)).startswith("reaches NDCG@10 0.2")
+    board = boards.made()
+    broken = replace(board, standings=(replace(board.standings[0], mean=math.nan),))
+    assert claim(broken) == "has no value of swapped pairs on held-out data"
