@@ -11,20 +11,47 @@ BAD = {
     "no such file": (["check", "nowhere.csv"], "nowhere.csv"),
     "a folder": (["check", "."], "folder"),
     "a misspelt column": (["fit", "wines.csv", "--target", "qualty", "-o", "m.wo"], "did you mean 'quality'?"),
-    "a misspelt method": (["fit", "wines.csv", "--target", "quality", "--model", "rank-smv", "-o", "m.wo"], "'rank-svm'"),
-    "a misspelt parameter": (["fit", "wines.csv", "--target", "quality", "--drop", "name", "--set", "c=1", "-o", "m.wo"], "did you mean 'C'?"),
-    "a setting without a value": (["fit", "wines.csv", "--target", "quality", "--set", "C", "-o", "m.wo"], "--set C=10"),
-    "a bad value": (["fit", "wines.csv", "--target", "quality", "--drop", "name", "--set", "C=-1", "-o", "m.wo"], "C must be a positive number"),
+    "a misspelt method": (
+        ["fit", "wines.csv", "--target", "quality", "--model", "rank-smv", "-o", "m.wo"],
+        "'rank-svm'",
+    ),
+    "a misspelt parameter": (
+        ["fit", "wines.csv", "--target", "quality", "--drop", "name", "--set", "c=1", "-o", "m.wo"],
+        "did you mean 'C'?",
+    ),
+    "a setting without a value": (
+        ["fit", "wines.csv", "--target", "quality", "--set", "C", "-o", "m.wo"],
+        "--set C=10",
+    ),
+    "a bad value": (
+        ["fit", "wines.csv", "--target", "quality", "--drop", "name", "--set", "C=-1", "-o", "m.wo"],
+        "C must be a positive number",
+    ),
     "no output": (["fit", "wines.csv", "--target", "quality"], "--output"),
-    "an output folder that is not there": (["fit", "wines.csv", "--target", "quality", "-o", "no/such/m.wo"], "no folder"),
+    "an output folder that is not there": (
+        ["fit", "wines.csv", "--target", "quality", "-o", "no/such/m.wo"],
+        "no folder",
+    ),
     "no target": (["fit", "wines.csv", "--drop", "name", "-o", "m.wo"], "--target"),
     "a column of names": (["fit", "wines.csv", "--target", "quality", "-o", "m.wo"], "--item"),
-    "an unknown metric": (["compare", "wines.csv", "--target", "quality", "--item", "name", "--metric", "ndgc"], "no metric 'ndgc'"),
-    "an unknown method in compare": (["compare", "wines.csv", "--target", "quality", "--item", "name", "--models", "svm"], "no method 'svm'"),
-    "a time budget of nothing": (["compare", "wines.csv", "--target", "quality", "--time-budget", "0"], "--time-budget"),
+    "an unknown metric": (
+        ["compare", "wines.csv", "--target", "quality", "--item", "name", "--metric", "ndgc"],
+        "no metric 'ndgc'",
+    ),
+    "an unknown method in compare": (
+        ["compare", "wines.csv", "--target", "quality", "--item", "name", "--models", "svm"],
+        "no method 'svm'",
+    ),
+    "a time budget of nothing": (
+        ["compare", "wines.csv", "--target", "quality", "--time-budget", "0"],
+        "--time-budget",
+    ),
     "no model file": (["predict", "wines.csv", "wines.csv"], "wines.csv"),
     "a number for words": (["order", "m.wo", "wines.csv", "--confidence", "high"], "--confidence"),
-    "items without comparisons": (["fit", "wines.csv", "--target", "quality", "--items", "wines.csv", "-o", "m.wo"], "--items"),
+    "items without comparisons": (
+        ["fit", "wines.csv", "--target", "quality", "--items", "wines.csv", "-o", "m.wo"],
+        "--items",
+    ),
 }
 
 

@@ -75,7 +75,9 @@ def test_fit_predict_and_evaluate_equal_the_python_api(run, wines):
     lines = run("predict", "wines.wo", wines, "--format", "lines").out.split()
     np.testing.assert_allclose(np.array(lines, dtype=float), scores, rtol=1e-12)
 
-    judged = json.loads(run("evaluate", "wines.wo", wines, "--metric", "swapped_pairs", "--metric", "tau", "--json").out)
+    judged = json.loads(
+        run("evaluate", "wines.wo", wines, "--metric", "swapped_pairs", "--metric", "tau", "--json").out
+    )
     assert judged["swapped_pairs"] == pytest.approx(wo.metrics.swapped_pairs(table.y, scores))
     assert judged["kendall_tau"] == pytest.approx(wo.metrics.kendall_tau(table.y, scores))
     assert f"{judged['swapped_pairs']:.6f}" in run("evaluate", "wines.wo", wines).out
@@ -153,10 +155,14 @@ def test_comparisons_with_and_without_features(run, games):
 
 
 def test_search_chooses_parameters(run, wines):
-    found = json.loads(run("fit", wines, "--target", "quality", "--drop", "name", "--search", "-o", "m.wo", "--json").out)
+    found = json.loads(
+        run("fit", wines, "--target", "quality", "--drop", "name", "--search", "-o", "m.wo", "--json").out
+    )
     assert found["params"]["C"] in (0.01, 0.1, 1.0, 10.0)
     kept = json.loads(
-        run("fit", wines, "--target", "quality", "--drop", "name", "--search", "--set", "C=3", "-o", "m.wo", "--json").out
+        run(
+            "fit", wines, "--target", "quality", "--drop", "name", "--search", "--set", "C=3", "-o", "m.wo", "--json"
+        ).out
     )
     assert kept["params"] == {"C": 3}
 
@@ -177,7 +183,9 @@ def test_compare_prints_a_leaderboard_and_writes_a_report(run, wines, tmp_path):
 
 
 def test_compare_as_json(run, wines):
-    found = run("compare", wines, "--target", "quality", "--drop", "name", "--models", "ridge", "--folds", "2", "--json")
+    found = run(
+        "compare", wines, "--target", "quality", "--drop", "name", "--models", "ridge", "--folds", "2", "--json"
+    )
     board = json.loads(found.out)
     assert board["standings"][0]["method"] == "ridge"
     assert board["is_complete"] is True

@@ -118,7 +118,15 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(tmp_path):
     for a, b in rng.standard_normal((60, 2)):
         lines.append(f"{a:.5f},{b:.5f},{a + b + rng.standard_normal():.5f}")
     (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
-    command = [sys.executable, "-c", "from wellorder.cli.main import main; main()", "compare", "rows.csv", "--target", "y"]
+    command = [
+        sys.executable,
+        "-c",
+        "from wellorder.cli.main import main; main()",
+        "compare",
+        "rows.csv",
+        "--target",
+        "y",
+    ]
     command += ["--models", "rank-svm,ridge,rank-svm-rbf", "--folds", "4", "--json", "--records"]
     running = subprocess.Popen([*command, "broken.jsonl"], cwd=tmp_path, stdout=subprocess.DEVNULL)
     records = tmp_path / "broken.jsonl"
@@ -205,7 +213,7 @@ def test_a_method_that_fails_is_left_out_with_its_reason(monkeypatch):
     monkeypatch.setitem(METHODS, "breaks", Method("broken", Breaks))
     board = compare(make_table(), ["ridge", "breaks"], n_folds=3, n_repeats=1)
     assert [(each.method, each.reason) for each in board.left_out] == [("breaks", "it broke")]
-    with pytest.raises(ValueError, match="no method could be run on made.csv: breaks: it broke"):
+    with pytest.raises(ValueError, match=r"no method could be run on made.csv: breaks: it broke"):
         compare(make_table(), ["breaks"], n_folds=3, n_repeats=1)
 
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
-from wellorder.evaluation.cross_validate import cross_validate
+from wellorder.evaluation import cross_validate
 from wellorder.evaluation.parts import take
 from wellorder.evaluation.significance import mean_interval
 from wellorder.evaluation.splits import comparison_folds, folds

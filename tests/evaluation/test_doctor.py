@@ -41,9 +41,7 @@ def test_healthy_data_have_no_findings():
 def test_counts_with_groups():
     table = make_table(groups=7)
     facts = dict(examine(table).facts)
-    same = sum(
-        table.groups[i] == table.groups[j] and table.y[i] == table.y[j] for i in range(90) for j in range(i)
-    )
+    same = sum(table.groups[i] == table.groups[j] and table.y[i] == table.y[j] for i in range(90) for j in range(i))
     assert facts["pairs of equal grades"] == f"{same:,}"
     assert facts["lists"].startswith("7 by query")
 
@@ -74,7 +72,9 @@ def test_rare_levels():
 
 def test_constant_columns_and_gaps():
     table = make_table()
-    frame = table.X.with_columns(pl.lit(1.0).alias("one"), pl.when(pl.col("x1") > 1).then(None).otherwise(pl.col("x1")).alias("x1"))
+    frame = table.X.with_columns(
+        pl.lit(1.0).alias("one"), pl.when(pl.col("x1") > 1).then(None).otherwise(pl.col("x1")).alias("x1")
+    )
     sick = dataclasses.replace(table, X=frame)
     assert "one" in find(sick, "never changes").what
     assert f"x1 ({frame['x1'].null_count()})" in find(sick, "missing values").what
@@ -97,7 +97,7 @@ def test_equal_rows_of_different_lists_are_no_contradiction_but_may_leak():
     X = table.X[[*range(45), *range(45)]]
     sick = dataclasses.replace(table, X=X, groups=groups)
     assert not any("another grade" in what for what in findings(sick))
-    assert find(sick, "exact copies").severity == "warning"
+    assert find(sick, "exactly the features").severity == "warning"
 
 
 def test_an_item_in_several_lists_or_twice_in_one():

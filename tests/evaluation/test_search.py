@@ -15,9 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
 from wellorder.estimators import kernel_model
-from wellorder.evaluation import families
+from wellorder.evaluation import OutOfTime, families, search
 from wellorder.evaluation.parts import take
-from wellorder.evaluation.search import OutOfTime, search
 from wellorder.evaluation.splits import comparison_folds, folds
 from wellorder.spaces import Kernel, KernelSpace, kernels
 

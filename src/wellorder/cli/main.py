@@ -14,6 +14,7 @@ from typing import TextIO
 import click
 
 from .. import __version__
+from ..suggest import suggest
 from . import commands
 
 _ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "compare")
@@ -43,12 +44,12 @@ class Commands(click.Group):
             command = import_module(f"{commands.__name__}.{cmd_name}").command
             assert isinstance(command, click.Command)
             return command
-        from .suggest import nearest
-
-        ctx.fail(f"there is no command {cmd_name!r}{nearest(cmd_name, self.list_commands(ctx))}")
+        ctx.fail(f"there is no command {cmd_name!r}; {suggest(cmd_name, self.list_commands(ctx), 'there are')}")
 
 
-@click.group(cls=Commands, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="wellorder")
 @click.option("--debug", is_flag=True, help="Show the whole trace of an error.")
 def wellorder(debug: bool) -> None:
@@ -119,9 +120,11 @@ def _as_options(message: str) -> str:
 
 
 def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
     click.echo(f"warning: {_as_options(' '.join(str(message).split()))}", err=True)
-
-

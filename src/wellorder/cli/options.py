@@ -40,7 +40,9 @@ _ROLES = (
 _READING = (
     click.option("--item", metavar="COLUMN", help="What a row is called; not a feature."),
     click.option("--weight", metavar="COLUMN", help="Row weights."),
-    click.option("--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."),
+    click.option(
+        "--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."
+    ),
     click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
     click.option("--items", metavar="FILE", help="For comparisons (left,right,outcome): a file about the items."),
     click.option(
@@ -65,4 +67,3 @@ def read_data(data: tuple[str, ...], **roles: Any) -> Table | ComparisonTable:
 
     roles["format"] = roles.pop("format_", None)
     return read(data[0] if len(data) == 1 else list(data), **roles)
-

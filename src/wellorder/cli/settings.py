@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .suggest import nearest
+from ..suggest import suggest
 
 
 def read_settings(estimator: Any, settings: Iterable[str], method: str) -> dict[str, Any]:
@@ -19,7 +19,9 @@ def read_settings(estimator: Any, settings: Iterable[str], method: str) -> dict[
         if not equals or not written:
             raise click.UsageError(f"--set {setting}: write it as NAME=VALUE, such as --set C=10")
         if name not in known:
-            raise click.UsageError(f"--set {setting}: {method} has no parameter {name!r}{nearest(name, known)}")
+            raise click.UsageError(
+                f"--set {setting}: {method} has no parameter {name!r}; {suggest(name, known, 'it has')}"
+            )
         if name in read:
             raise click.UsageError(f"--set {name} is given twice")
         read[name] = _value(written)

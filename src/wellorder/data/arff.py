@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from ..suggest import suggest
 from .errors import DataError
 from .lines import PathLike, read_text, shorten
-from .sheet import Sheet, most_bytes, refuse_twice, suggest
+from .sheet import Sheet, most_bytes, refuse_twice
 
 # every repetition is possessive: a hostile line must not make the search go back and forth
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""

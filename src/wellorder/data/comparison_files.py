@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
 from ..order import Comparisons
 from ..order.columns import as_objects, number_objects
+from ..suggest import nearest
 from ..sweeps import Array
 from .column_types import as_text, first_row
 from .lines import shorten
@@ -94,8 +93,8 @@ def _look_up(sheet: Sheet, names: list[Array], items: Table) -> list[Array]:
     if unknown.any():
         row = int(np.argmax(unknown))
         name = str(names[0][row] if numbers[0][row] < 0 else names[1][row])
-        near = difflib.get_close_matches(name, list(row_of)[:100_000], n=1, cutoff=0.6)
-        meant = f"did you mean {near[0]!r}?" if near else "add it there, or remove the comparison"
+        meant_name = nearest(name, list(row_of)[:100_000])
+        meant = f"did you mean {meant_name!r}?" if meant_name else "add it there, or remove the comparison"
         raise sheet.error(f"the item {shorten(name)} is not in {items.source}; {meant}", row)
     return numbers
 

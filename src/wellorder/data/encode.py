@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..suggest import suggest
 from ..sweeps import Array, Floats
 from .frames import Columns, column_names, from_objects, is_frame, read_columns_of
 from .numbered import as_rows, dense, pick_columns, varying_columns, warn_beyond
-from .sheet import suggest
 from .table import Table
 
 _FEW = 10
@@ -193,7 +193,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if absent:
             shown = ", ".join(map(repr, absent[:10])) + (", …" if len(absent) > 10 else "")
             plural = "s" * (len(absent) != 1)
-            raise ValueError(f"missing column{plural} {shown}, which the model needs; {suggest(absent[0], present)}")
+            found = suggest(absent[0], present, "its columns are")
+            raise ValueError(f"missing column{plural} {shown}, which the model needs; {found}")
 
     def _fit_sparse(self, X: sp.csr_array) -> None:
         varying, self.scales_ = varying_columns(X)

@@ -6,11 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..suggest import suggest
 from .comparison_files import NAME_COLUMNS, is_comparisons
 from .errors import DataError
 from .lines import PathLike
 from .readers import read, read_columns
-from .sheet import Sheet, suggest
+from .sheet import Sheet
 from .table import ComparisonTable, Table
 from .table_ranker import TableRanker
 
@@ -23,8 +24,8 @@ def load_table_model(path: PathLike) -> TableRanker:
     if not isinstance(model, TableRanker):
         raise DataError(
             os.fspath(path),
-            f"it holds a {type(model).__name__} that was saved from Python and knows no file's columns; use wellorder.load "
-            "there, or make one with 'wellorder fit'",
+            f"it holds a {type(model).__name__} that was saved from Python and knows no file's columns; use "
+            "wellorder.load there, or make one with 'wellorder fit'",
         )
     return model
 
@@ -81,6 +82,7 @@ def _roles(model: TableRanker, sheet: Sheet, judged: bool) -> dict[str, object]:
     absent = [name for name in known if name not in columns]
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-        raise sheet.error(f"it has no column {absent[0]!r}{more}, which the model needs; {suggest(absent[0], columns)}")
+        found = suggest(absent[0], columns, "its columns are")
+        raise sheet.error(f"it has no column {absent[0]!r}{more}, which the model needs; {found}")
     spare = [name for name in columns if name not in known and name not in roles.values()]
     return {**roles, "drop": spare}

@@ -11,11 +11,12 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..order.columns import as_objects
+from ..suggest import visible
 from ..sweeps import Array
 from .column_types import as_text, first_row, settle
 from .errors import DataError
 from .lines import shorten
-from .sheet import Sheet, visible
+from .sheet import Sheet
 from .table import Table
 
 _SCALES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ..spaces.kernels import available_bytes
+from ..suggest import suggest
 from ..sweeps import Ints
 from .errors import DataError
 from .lines import LARGEST_TEXT, PathLike, open_bytes
@@ -70,22 +70,10 @@ class Sheet:
     def column(self, name: str, option: str) -> pl.Series:
         """Return a column by name; where there is none, say which one may have been meant."""
         if name not in self.frame.columns:
-            raise self.error(f"there is no column {name!r} (from {option}=); {suggest(name, self.frame.columns)}")
+            raise self.error(
+                f"there is no column {name!r} (from {option}=); {suggest(name, self.frame.columns, 'its columns are')}"
+            )
         return self.frame[name]
-
-
-def suggest(name: str, known: Sequence[str], what: str = "its columns are") -> str:
-    """Name the nearest of the known names, and list them."""
-    lower = {entry.lower(): entry for entry in reversed(known)}
-    near = difflib.get_close_matches(str(name).lower(), lower, n=1, cutoff=0.6)
-    shown = ", ".join(map(visible, known[:20])) + (f", … ({len(known):,} in all)" if len(known) > 20 else "")
-    meant = f"did you mean {lower[near[0]]!r}? " if near else ""
-    return f"{meant}{what} {shown}"
-
-
-def visible(text: str) -> str:
-    """Return text fit for one line of a message: line ends and the like as escapes."""
-    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def join_sheets(sheets: Sequence[Sheet]) -> Sheet:

@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..order.columns import own_order
+from ..suggest import suggest
 from ..sweeps import Array, Ints
 from .encode import TableEncoder
 from .frames import column_names, is_frame, to_polars
 from .roles import Roles, make_table, read_groups, read_names
-from .sheet import Sheet, suggest
+from .sheet import Sheet
 from .table import ComparisonTable, Table
 
 

@@ -1,7 +1,7 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
-from .compare import Progress, compare
-from .cross_validate import CrossValidation, cross_validate
+from .comparing import Progress, compare
+from .cross_validation import CrossValidation, cross_validate
 from .doctor import examine
 from .fitting import FittedTable, evaluate_table, fit_table
 from .health import Finding, Health
@@ -9,7 +9,7 @@ from .leaderboard import Leaderboard, LeftOut, Protocol, Standing, make_leaderbo
 from .methods import METHODS, Method, Size, find_method
 from .ordering import OrderedItems, OrderedList, order_items
 from .records import Curve, Record, RecordFile, SwapTable, read_records
-from .search import OutOfTime, SearchResult, search
+from .searching import OutOfTime, SearchResult, search
 from .significance import (
     corrected_resampled_test,
     critical_difference,

@@ -64,7 +64,9 @@ def _findings(table: ComparisonTable) -> Iterator[Finding]:
     yield from _favoured_side(table)
     itself = np.flatnonzero(comparisons.left == comparisons.right)
     if itself.size:
-        yield Finding("note", f"{count(len(itself), 'comparison')} of an item with itself", "they say nothing; drop them")
+        yield Finding(
+            "note", f"{count(len(itself), 'comparison')} of an item with itself", "they say nothing; drop them"
+        )
 
 
 def _islands(table: ComparisonTable) -> Iterator[Finding]:

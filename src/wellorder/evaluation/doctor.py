@@ -29,10 +29,11 @@ def examine(table: AnyTable) -> Health:
     --------
     >>> import numpy as np, polars as pl
     >>> import wellorder as wo
-    >>> table = wo.data.Table("three.csv", pl.DataFrame({"a": [1.0, 2.0, 2.0]}), np.array([0.0, 1.0, 2.0]))
+    >>> table = wo.data.Table("ten.csv", pl.DataFrame({"a": np.arange(10.0), "b": np.ones(10)}), np.arange(10) // 5)
     >>> for finding in wo.evaluation.examine(table).findings:
-    ...     print(finding.severity, "-", finding.what)
-    warning - 2 rows have the same features as another row of their list, but another grade (rows 2, 3)
+    ...     print(f"{finding.severity}: {finding.what}")
+    note: 1 column never changes: b
+    warning: the column 'a' alone orders all pairs rightly: it may be the target in other clothes, known only afterwards
     """
     if not isinstance(table, Table):
         return examine_comparisons(table)
@@ -127,7 +128,10 @@ def _repeats(grades: Grades, table: Table) -> Iterator[Finding]:
     _, copy_of = np.unique(fingerprint, return_inverse=True)
     judged = np.flatnonzero(grades.level >= 0)
     _, within = np.unique(np.column_stack([group, copy_of])[judged], axis=0, return_inverse=True)
-    lowest, highest = np.full(within.max(initial=-1) + 1, np.iinfo(np.int64).max), np.full(within.max(initial=-1) + 1, -1)
+    lowest, highest = (
+        np.full(within.max(initial=-1) + 1, np.iinfo(np.int64).max),
+        np.full(within.max(initial=-1) + 1, -1),
+    )
     np.minimum.at(lowest, within, grades.level[judged])
     np.maximum.at(highest, within, grades.level[judged])
     conflicting = judged[(lowest != highest)[within]]
@@ -149,15 +153,17 @@ def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
     if copies.size > 0.01 * len(copy_of):
         yield Finding(
             "warning",
-            f"{count(len(copies), 'row')} are exact copies of the features of another row in other {what} "
-            f"({_rows(copies)}): folds by {what} can put them on both sides, and results then look too good",
-            "drop the copies, or give rows that belong together one group",
+            f"{count(len(copies), 'row')} have exactly the features of another row{' of another list' * by_lists} "
+            f"({_rows(copies)}): folds can put the two on both sides, and results then look too good",
+            "drop the copies before trusting a comparison",
         )
     if table.ids is not None:
         _, item = np.unique(table.ids.astype(str), return_inverse=True)
         seen = _in_several(item, group if by_lists else np.arange(len(item)))
         if seen.size:
-            names = listing([str(name) for name in dict.fromkeys(table.ids[seen].tolist())][:3], len(np.unique(item[seen])))
+            names = listing(
+                [str(name) for name in dict.fromkeys(table.ids[seen].tolist())][:3], len(np.unique(item[seen]))
+            )
             yield Finding(
                 "note" if by_lists else "warning",
                 f"{count(len(np.unique(item[seen])), 'item')} stand in several {what} ({names}): the same item can be "
@@ -189,8 +195,12 @@ def _columns(table: Table) -> Iterator[Finding]:
         empty = np.flatnonzero(_spread(table.X) == 0)
         constant = [table.feature_names[column] for column in empty]
     if constant:
-        yield Finding("note", f"{count(len(constant), 'column')} never change{'s' * (len(constant) == 1)}: "
-                      f"{listing(constant[:5], len(constant))}", "nothing can be learned from them")
+        yield Finding(
+            "note",
+            f"{count(len(constant), 'column')} never change{'s' * (len(constant) == 1)}: "
+            f"{listing(constant[:5], len(constant))}",
+            "nothing can be learned from them",
+        )
     if missing:
         yield Finding(
             "note",
@@ -207,10 +217,11 @@ def _giveaways(grades: Grades, table: Table) -> Iterator[Finding]:
     for name, values in _numeric_columns(table):
         swapped = [swapped_pairs(plain, sign * values) for sign in (1.0, -1.0)]
         if min(swapped) < 1e-3:
+            share = "all" if min(swapped) == 0 else "nearly all"
             yield Finding(
                 "warning",
-                f"the column {name!r} alone orders {'all' if min(swapped) == 0 else 'nearly all'} pairs rightly: it may "
-                "be the target in other clothes, known only afterwards",
+                f"the column {name!r} alone orders {share} pairs rightly: it may be the target in other clothes, known "
+                "only afterwards",
                 f"leave it out (--drop {name}) if it is not known when an order is needed",
             )
 

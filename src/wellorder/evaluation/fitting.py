@@ -12,7 +12,7 @@ from ..data import ComparisonTable, TableRanker
 from .judging import check_metric, default_metrics
 from .methods import find_method
 from .resolution import measure_resolution
-from .search import search
+from .searching import search
 from .tasks import AnyTable, feasible_folds, make_task
 
 

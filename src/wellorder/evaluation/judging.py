@@ -12,9 +12,9 @@ import numpy as np
 
 from ..metrics import METRICS, comparison_auc, parse
 from ..order import Comparisons, Grades, direction_share
+from ..suggest import suggest
 from ..sweeps import Floats
 from .curves import comparison_roc_curve, ndcg_curve
-from .methods import suggestion
 from .records import Curve, SwapTable
 from .swaps import Bins, swap_table
 
@@ -52,7 +52,7 @@ def check_metric(name: str, supervision: str) -> str:
     if supervision == "grades":
         return str(parse(name))
     if name not in COMPARISON_METRICS:
-        raise ValueError(f"there is no metric {name!r} of comparisons{suggestion(name, COMPARISON_METRICS)}")
+        raise ValueError(f"there is no metric {name!r} of comparisons; {suggest(name, COMPARISON_METRICS)}")
     return name
 
 
@@ -107,4 +107,3 @@ def _value(name: str, grades: Grades, scores: Floats) -> float:
     metric = parse(name)
     weighs = "sample_weight" in inspect.signature(METRICS[metric.name].function).parameters
     return float(metric(grades if weighs else grades.without_weights(), scores))  # places in a list have no weight
-

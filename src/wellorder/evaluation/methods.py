@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..estimators import BestFeature, RankSVM, RidgeRanker
 from ..spaces.kernels import available_bytes, kernel_bytes
+from ..suggest import suggest
 
 Supervision: TypeAlias = Literal["grades", "comparisons"]
 Grid: TypeAlias = Mapping[str, list[Any]]
@@ -100,9 +100,7 @@ METHODS: dict[str, Method] = {
         _kernel_costs,
         objection=_few_rows,
     ),
-    "rank-svm-hinge": Method(
-        "linear, hinge over every pair", lambda: RankSVM(loss="hinge", tol=1e-3), _costs
-    ),
+    "rank-svm-hinge": Method("linear, hinge over every pair", lambda: RankSVM(loss="hinge", tol=1e-3), _costs),
     "rank-svm-logistic": Method(
         "linear, logistic loss over every pair",
         lambda: RankSVM(loss="logistic"),
@@ -127,12 +125,5 @@ METHODS: dict[str, Method] = {
 def find_method(name: str) -> Method:
     """Return the method of this name; an unknown one is an error that suggests the nearest."""
     if name not in METHODS:
-        raise ValueError(f"there is no method {name!r}{suggestion(name, METHODS)}")
+        raise ValueError(f"there is no method {name!r}; {suggest(name, METHODS)}")
     return METHODS[name]
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" and the known names, as the end of an error message."""
-    known = list(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return (f"; did you mean {near[0]!r}?" if near else ";") + f" Known are {', '.join(known)}"

@@ -26,6 +26,7 @@ class Resolution:
     held_out: float
     """The share of held-out pairs in the right order, the mean over the folds."""
 
+
 _MOST_PAIRS = 200_000
 _MOST_POINTS = 100
 _LARGE = 50_000
@@ -76,9 +77,10 @@ def least_difference(curve: Curve, confidence: float) -> float:
 
 
 def bands(scores: Floats, least: float) -> Ints:
-    """Number the bands of scores, from 1 at the top: a new one starts where a score is ``least`` below its band's top.
+    """Give each score the number of its band, from 1 at the top.
 
-    Items of one band cannot be told apart. O(n log n).
+    A new band starts where a score is ``least`` or more below its band's top: items of one band cannot be told
+    apart. O(n log n).
 
     Examples
     --------
@@ -95,5 +97,3 @@ def bands(scores: Floats, least: float) -> Ints:
             top, band = scores[row], band + 1
         number[row] = band
     return number
-
-

@@ -177,7 +177,9 @@ def _digest(table: Table, *more: Array | None) -> str:
     if isinstance(table.X, pl.DataFrame):
         for column in table.X.iter_columns():
             digest.update(f"{column.name}\0{column.dtype}\0".encode())
-            _update(digest, column.to_numpy() if column.dtype.is_numeric() else np.array(column.to_list(), dtype=object))
+            _update(
+                digest, column.to_numpy() if column.dtype.is_numeric() else np.array(column.to_list(), dtype=object)
+            )
     else:
         for part in (table.X.data, table.X.indices, table.X.indptr, np.array(table.X.shape)):
             _update(digest, part)

@@ -16,7 +16,7 @@ from .. import __version__
 from .leaderboard import Protocol
 from .methods import Method, Size
 from .records import Record
-from .search import OutOfTime, search
+from .searching import OutOfTime, search
 from .splits import Split
 from .tasks import Task, TrainingPart, feasible_folds
 

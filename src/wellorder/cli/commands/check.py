@@ -41,9 +41,15 @@ def command(data: tuple[str, ...], as_json: bool, **roles: Any) -> None:
         print_table(["", ""], health.facts, right=(1,))
         if health.levels:
             most = max(n for _, n in health.levels)
-            print_table(["level", "rows", ""], [(level, f"{n:,}", "█" * round(30 * n / max(most, 1))) for level, n in health.levels], right=(1,))
+            print_table(
+                ["level", "rows", ""],
+                [(level, f"{n:,}", "█" * round(30 * n / max(most, 1))) for level, n in health.levels],
+                right=(1,),
+            )
         for finding in health.findings:
-            click.echo(f"{_SIGNS[finding.severity]}: {finding.what}" + (f"\n    → {finding.advice}" if finding.advice else ""))
+            click.echo(
+                f"{_SIGNS[finding.severity]}: {finding.what}" + (f"\n    → {finding.advice}" if finding.advice else "")
+            )
         if not health.findings:
             click.echo("nothing to worry about was found")
     if not health.is_fit:

@@ -22,17 +22,40 @@ Examples:
 )
 @data_options
 @click.option("--models", metavar="A,B,…", callback=names, help="Which methods; all that suit the data unless given.")
-@click.option("--metric", "metrics", multiple=True, help="What to go by, such as ndcg@10; further ones are measured as well.")
+@click.option(
+    "--metric", "metrics", multiple=True, help="What to go by, such as ndcg@10; further ones are measured as well."
+)
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of one round.")
 @click.option("--repeats", type=click.IntRange(min=1), default=2, show_default=True, help="Rounds, if there is time.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the splits.")
-@click.option("--time-budget", type=click.FloatRange(min=0, min_open=True), default=120.0, show_default=True, metavar="SECONDS", help="What is too slow for it is left out, and said so.")
+@click.option(
+    "--time-budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="What is too slow for it is left out, and said so.",
+)
 @click.option("--report", metavar="FILE", callback=output_file, help="Write a report as one HTML file.")
-@click.option("--records", metavar="FILE", callback=output_file, help="Keep a JSON line a fit here, and go on from it.  [default: beside the report]")
+@click.option(
+    "--records",
+    metavar="FILE",
+    callback=output_file,
+    help="Keep a JSON line a fit here, and go on from it.  [default: beside the report]",
+)
 @json_option
 def command(
-    data: tuple[str, ...], models: tuple[str, ...] | None, metrics: tuple[str, ...], folds: int, repeats: int, seed: int,
-    time_budget: float, report: str | None, records: str | None, as_json: bool, **roles: Any,
+    data: tuple[str, ...],
+    models: tuple[str, ...] | None,
+    metrics: tuple[str, ...],
+    folds: int,
+    repeats: int,
+    seed: int,
+    time_budget: float,
+    report: str | None,
+    records: str | None,
+    as_json: bool,
+    **roles: Any,
 ) -> None:
     """Compare methods honestly, and say which ordering to trust, and how much.
 
@@ -61,7 +84,15 @@ def command(
             progress=show_progress(bar),
         )
     if as_json:
-        print_json({"data": board.data, "standings": [asdict(each) for each in board.standings], "left_out": [asdict(each) for each in board.left_out], "protocol": asdict(board.protocol), "is_complete": board.is_complete})
+        print_json(
+            {
+                "data": board.data,
+                "standings": [asdict(each) for each in board.standings],
+                "left_out": [asdict(each) for each in board.left_out],
+                "protocol": asdict(board.protocol),
+                "is_complete": board.is_complete,
+            }
+        )
     else:
         print_leaderboard(board)
     if report is not None:

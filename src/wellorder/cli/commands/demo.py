@@ -21,7 +21,14 @@ or on your own:
 
 @click.command(epilog="\b\nExample:\n  wellorder demo")
 @click.option("--folder", default="wellorder-demo", show_default=True, help="Where the data and the report go.")
-@click.option("--time-budget", type=click.FloatRange(min=0, min_open=True), default=45.0, show_default=True, metavar="SECONDS", help="For the comparison.")
+@click.option(
+    "--time-budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=45.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For the comparison.",
+)
 def command(folder: str, time_budget: float) -> None:
     """Compare every method on built-in data, and write a report.
 

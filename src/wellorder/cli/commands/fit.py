@@ -21,15 +21,30 @@ Examples:
 )
 @data_options
 @click.option("--model", "name", default="rank-svm", show_default=True, help="The method, as in 'wellorder compare'.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the method; may be repeated.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the method; may be repeated."
+)
 @click.option("--search", "searching", is_flag=True, help="Choose the parameters by cross-validation.")
-@click.option("--bands/--no-bands", "with_bands", default=True, help="Measure on held-out rows how far apart scores must be to be told apart, for 'wellorder order'.  [default: yes]")
+@click.option(
+    "--bands/--no-bands",
+    "with_bands",
+    default=True,
+    show_default=True,
+    help="Measure on held-out rows how far apart scores must be to be told apart.",
+)
 @click.option("--seed", default=0, show_default=True, help="Of everything that is random.")
 @click.option("-o", "--output", required=True, metavar="FILE", callback=output_file, help="Where to save the model.")
 @json_option
 def command(
-    data: tuple[str, ...], name: str, settings: tuple[str, ...], searching: bool, with_bands: bool, seed: int, output: str,
-    as_json: bool, **roles: Any,
+    data: tuple[str, ...],
+    name: str,
+    settings: tuple[str, ...],
+    searching: bool,
+    with_bands: bool,
+    seed: int,
+    output: str,
+    as_json: bool,
+    **roles: Any,
 ) -> None:
     """Learn an order from a file, and save the model.
 

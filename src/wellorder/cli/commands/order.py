@@ -25,7 +25,10 @@ Examples:
 @click.argument("items", nargs=-1, metavar="ITEMS", required=True)
 @click.option("--top", type=click.IntRange(min=1), help="Only so many of each list.")
 @click.option(
-    "--confidence", type=click.FloatRange(0.5, 1.0), default=0.75, show_default=True,
+    "--confidence",
+    type=click.FloatRange(0.5, 1.0),
+    default=0.75,
+    show_default=True,
     help="How sure the order of two items must be for them to stand in different bands.",
 )
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write a CSV file instead.")

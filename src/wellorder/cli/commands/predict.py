@@ -19,7 +19,11 @@ Examples:
 @click.argument("data", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Where to; to the terminal unless given.")
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "trec", "lines"]), default="csv", show_default=True,
+    "--format",
+    "form",
+    type=click.Choice(["csv", "trec", "lines"]),
+    default="csv",
+    show_default=True,
     help="csv: list, item, score and rank; trec: a run for trec_eval; lines: one score a line, in the file's order.",
 )
 def command(model: str, data: tuple[str, ...], output: str | None, form: str) -> None:

@@ -116,7 +116,7 @@ def cross_validate(
     --------
     >>> import numpy as np
     >>> import wellorder as wo
-    >>> from wellorder.evaluation.cross_validate import cross_validate
+    >>> from wellorder.evaluation import cross_validate
     >>> X = np.random.default_rng(0).standard_normal((200, 3))
     >>> result = cross_validate(wo.RankSVM(), X, np.round(X[:, 0] - X[:, 1]), metrics=["swapped_pairs", "tau"])
     >>> result["swapped_pairs"].shape

@@ -138,7 +138,7 @@ def search(
     --------
     >>> import numpy as np
     >>> import wellorder as wo
-    >>> from wellorder.evaluation.search import search
+    >>> from wellorder.evaluation import search
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((90, 2))
     >>> found = search(wo.RankSVM(kernel="rbf"), {"C": [0.1, 1, 10], "gamma": [0.1, 1]}, X, np.round(X[:, 0] ** 2))

@@ -259,14 +259,13 @@ def _code(table: AnyTable, methods: Sequence[str] | None, protocol: Protocol) ->
     read = [repr(table.source)]
     graded = table.items if isinstance(table, ComparisonTable) else table
     if isinstance(table, Table):
-        for name in ("target", "group", "item", "weight", "levels"):
-            if getattr(table, name) is not None:
-                read.append(f"{name}={getattr(table, name)!r}")
+        named = {name: getattr(table, name) for name in ("target", "group", "item", "weight", "levels")}
+        read += [f"{name}={value!r}" for name, value in named.items() if value is not None]
     elif table.described:
         read.append(f"items={graded.source!r}")
     options = "".join(
         f", {name}={getattr(protocol, name)!r}"
         for name in ("metric", "n_folds", "n_repeats", "inner_folds", "seed", "time_budget")
     )
-    named = "" if methods is None else f", {list(methods)!r}"
-    return f"import wellorder as wo\n\ntable = wo.read({', '.join(read)})\nboard = wo.compare(table{named}{options})"
+    chosen = "" if methods is None else f", {list(methods)!r}"
+    return f"import wellorder as wo\n\ntable = wo.read({', '.join(read)})\nboard = wo.compare(table{chosen}{options})"
