@@ -167,6 +167,19 @@ def test_other_data_grids_or_seeds_are_computed_anew(tmp_path, monkeypatch):
     assert n_new(table) == 3
 
 
+def test_the_lines_in_the_report_compute_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for part in ("a.csv", "b.csv"):
+        rows = [f"{a:.4f},{b:.4f},7,{'good' if a > b else 'bad'}" for a, b in rng.standard_normal((20, 2))]
+        (tmp_path / part).write_text("\n".join(["a,b,spare,y", *rows]), encoding="utf-8")
+    table = wo.read(["a.csv", "b.csv"], target="y", levels=["bad", "good"], drop="spare")
+    board = compare(table, ["ridge"], n_folds=3, n_repeats=1)
+    found = {}
+    exec(board.protocol.code, found)
+    assert results(found["board"]) == results(board)
+
+
 class Sleeper(wo.BestFeature):
     """A method that takes its time."""
 

@@ -126,10 +126,16 @@ def read(
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
     if not paths:
         raise ValueError("there is no file to read: the list of paths is empty")
-    source = os.fspath(paths[0])
     dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-    roles = Roles(target, group, item, weight, check_levels(source, levels), dropped)
-    found = [read_columns(each, format) for each in paths]
+    roles = Roles(target, group, item, weight, check_levels(os.fspath(paths[0]), levels), dropped)
+    return replace(_read(paths, roles, items, format), recipe=_recipe(paths, roles, items, format))
+
+
+def _read(
+    paths: Sequence[PathLike], roles: Roles, items: PathLike | None, format_name: str | None
+) -> Table | ComparisonTable:
+    source = os.fspath(paths[0])
+    found = [read_columns(each, format_name) for each in paths]
     tables = [part for part in found if isinstance(part, Table)]
     if tables:
         if len(tables) < len(found):
@@ -138,12 +144,26 @@ def read(
             raise DataError(source, "items= goes with comparisons, and this file holds graded rows; leave it out")
         return _with_levels(_join_tables(tables), roles)
     sheet = join_sheets([part for part in found if isinstance(part, Sheet)])
-    if target is None and is_comparisons(sheet):
+    if roles.target is None and is_comparisons(sheet):
         described = None if items is None else _one_sheet(items)
         return read_comparisons(sheet, roles, described)
     if items is not None:
         raise sheet.error("items= goes with comparisons, and this file has no columns left, right and outcome")
     return make_table(sheet, roles)
+
+
+def _recipe(paths: Sequence[PathLike], roles: Roles, items: PathLike | None, format_name: str | None) -> str:
+    """Write the call that reads the same again."""
+    named = [os.fspath(path) for path in paths]
+    options = {
+        **roles.named(),
+        "levels": None if roles.levels is None else list(roles.levels),
+        "drop": list(roles.drop) or None,
+        "items": None if items is None else os.fspath(items),
+        "format": format_name,
+    }
+    given = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+    return f"wo.read({', '.join([repr(named[0] if len(named) == 1 else named), *given])})"
 
 
 def read_columns(path: PathLike, format_name: str | None = None) -> Sheet | Table:

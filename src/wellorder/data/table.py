@@ -39,6 +39,8 @@ class Table:
         The columns that these came from.
     levels : tuple or None
         The levels from worst to best, where they were declared.
+    recipe : str
+        The Python call that reads the same again; empty where no file was read.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Table:
     item: str | None = None
     weight: str | None = None
     levels: tuple[Any, ...] | None = None
+    recipe: str = ""
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -108,12 +111,15 @@ class ComparisonTable:
         By row numbers of ``items``.
     described : bool
         Whether the items came from a file.
+    recipe : str
+        The Python call that reads the same again; empty where no file was read.
     """
 
     source: str
     items: Table
     comparisons: Comparisons
     described: bool
+    recipe: str = ""
 
     def __len__(self) -> int:
         return len(self.comparisons)

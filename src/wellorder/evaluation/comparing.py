@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..data import ComparisonTable, Table
 from .budget import Budget
 from .doctor import examine
 from .judging import check_metric, default_metrics, greater_is_better
@@ -256,16 +255,9 @@ def _choose(task: Task, methods: Sequence[str] | None, first: Split) -> tuple[li
 
 def _code(table: AnyTable, methods: Sequence[str] | None, protocol: Protocol) -> str:
     """Write the Python lines that compute the same."""
-    read = [repr(table.source)]
-    graded = table.items if isinstance(table, ComparisonTable) else table
-    if isinstance(table, Table):
-        named = {name: getattr(table, name) for name in ("target", "group", "item", "weight", "levels")}
-        read += [f"{name}={value!r}" for name, value in named.items() if value is not None]
-    elif table.described:
-        read.append(f"items={graded.source!r}")
     options = "".join(
         f", {name}={getattr(protocol, name)!r}"
         for name in ("metric", "n_folds", "n_repeats", "inner_folds", "seed", "time_budget")
     )
     chosen = "" if methods is None else f", {list(methods)!r}"
-    return f"import wellorder as wo\n\ntable = wo.read({', '.join(read)})\nboard = wo.compare(table{chosen}{options})"
+    return f"import wellorder as wo\n\ntable = {table.recipe or '…'}\nboard = wo.compare(table{chosen}{options})"

@@ -168,7 +168,9 @@ def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
                 "note" if by_lists else "warning",
                 f"{count(len(np.unique(item[seen])), 'item')} stand in several {what} ({names}): the same item can be "
                 "in training and test folds",
-                "if new items are what you will order, keep each item's rows in one group",
+                "if new items are what you will order, keep each item to one list"
+                if by_lists
+                else "keep one row an item",
             )
 
 

@@ -78,7 +78,7 @@ def default_metrics(supervision: Grades | Comparisons) -> tuple[str, ...]:
         ties = supervision.outcome == 0
         return ("swapped_pairs", "comparison_auc") if ties.any() and not ties.all() else ("swapped_pairs",)
     if suits_gain(supervision):
-        return ("swapped_pairs", "ndcg@10", "ndcg@1", "reciprocal_rank")
+        return ("swapped_pairs", "ndcg@10", "ndcg@1")
     return ("swapped_pairs", "kendall_tau")
 
 

@@ -66,8 +66,8 @@ def _too_many_rows(size: Size) -> str | None:
     needed = kernel_bytes(size.n_rows, 8)
     if size.n_rows > _MOST_KERNEL_ROWS or (free is not None and needed > free):
         return (
-            f"a kernel matrix over {size.n_rows:,} rows, for every width searched, takes {needed / 1e9:.1f} GB and too "
-            "long here; rank-svm-nystroem comes near it"
+            f"a kernel matrix over {size.n_rows:,} rows takes {needed / 1e9:,.1f} GB, and a search over them too long; "
+            "rank-svm-nystroem comes near it, or name the method to have it all the same"
         )
     return None
 

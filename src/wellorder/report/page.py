@@ -50,6 +50,7 @@ def render(leaderboard: Leaderboard, *, date: object = None) -> str:
     page = _environment().get_template("page.html")
     return page.render(
         board=leaderboard,
+        title=_without_folders(leaderboard.data),
         protocol=protocol,
         date="" if date is None else str(date),
         style=_source("page.css"),
@@ -124,6 +125,11 @@ def _source(name: str) -> str:
 def _clean(value: Any) -> Any:
     """Take out of names what no page may hold; markup of our own making stays as it is."""
     return legible(value) if type(value) is str else value
+
+
+def _without_folders(data: str) -> str:
+    """Return a file's name without the folders it lies in, which say more about a machine than about the data."""
+    return data.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or data
 
 
 def _summary(leaderboard: Leaderboard) -> tuple[str, ...]:

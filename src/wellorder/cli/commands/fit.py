@@ -71,5 +71,5 @@ def command(
         click.echo("with " + ", ".join(f"{key}={value}" for key, value in fitted.params.items()))
     click.echo(f"training pairs in the right order: {percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
-        click.echo(f"held-out pairs in the right order: {percent(fitted.held_out_score)} (5 folds)")
+        click.echo(f"held-out pairs in the right order: {percent(fitted.held_out_score)}")
     click.echo(f"saved {output}")
