@@ -18,6 +18,7 @@ _HOME = {
     "Pairs": "wellorder.spaces",
     "RankSVM": "wellorder.estimators",
     "RidgeRanker": "wellorder.estimators",
+    "SwapSVM": "wellorder.estimators",
     "compare": "wellorder.evaluation",
     "cross_validate": "wellorder.evaluation",
     "load": "wellorder.persistence",
@@ -44,6 +45,7 @@ __all__ = [
     "Pairs",
     "RankSVM",
     "RidgeRanker",
+    "SwapSVM",
     "aggregation",
     "compare",
     "cross_validate",
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
     from . import aggregation, data, evaluation, metrics
     from . import figures as plot
     from .data import read
-    from .estimators import BestFeature, RankSVM, RidgeRanker
+    from .estimators import BestFeature, RankSVM, RidgeRanker, SwapSVM
     from .evaluation import compare, cross_validate, search
     from .order import Comparisons, Grades, OrderGraph
     from .persistence import load, save

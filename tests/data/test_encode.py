@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import wellorder as wo
 from wellorder.data import Table, TableEncoder
 from wellorder.data import numbered as numbered_room
+from wellorder.persistence import ModelFileError
 
 FRAME = pl.DataFrame(
     {
@@ -92,6 +93,14 @@ def test_categories_written_as_numbers_are_found_by_number():
     assert encoder.transform(pl.DataFrame({"doors": [4.0, 2.0]})).tolist() == [[0, 1, 0], [1, 0, 0]]
 
 
+def test_a_number_that_may_be_two_categories_is_refused():
+    encoder = TableEncoder().fit(pl.DataFrame({"code": ["1", "01", "2", "x"]}))
+    with pytest.raises(ValueError, match=r"column 'code'.* 1 may be the category '01' or '1'; give the column as text"):
+        encoder.transform(pl.DataFrame({"code": [2.0, 1.0]}))
+    assert encoder.transform(pl.DataFrame({"code": [2.0]})).tolist() == [[0, 0, 1, 0]]
+    assert encoder.transform(pl.DataFrame({"code": ["1", "01"]})).tolist() == [[0, 1, 0, 0], [1, 0, 0, 0]]
+
+
 def test_text_where_numbers_were():
     encoder = TableEncoder().fit(pl.DataFrame({"a": [1.0, 3.0]}))
     with pytest.raises(ValueError, match="column 'a' held numbers in the training data, and has 'oops' in row 1"):
@@ -128,6 +137,19 @@ def test_nothing_to_learn_from():
         TableEncoder().fit(np.empty((3, 0)))
     with pytest.raises(ValueError, match="there is no feature"):
         TableEncoder().fit(sp.csr_array((3, 0)))
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, lambda columns: np.column_stack(list(columns.values()))])
+def test_rounding_makes_no_feature(make):
+    columns = {"a": [0.1 + 0.2, 0.3, 0.3], "b": [1.0, 2.0, 3.0]}
+    assert len(set(columns["a"])) == 2
+    out = TableEncoder().fit_transform(make(columns))
+    np.testing.assert_allclose(out, StandardScaler().fit_transform(np.array([columns["b"]]).T))
+
+
+def test_small_differences_are_features():
+    out = TableEncoder().fit_transform(np.array([[1e9], [1e9 + 1e-3]]))
+    np.testing.assert_allclose(out, [[-1], [1]], atol=1e-3)
 
 
 def test_a_constant_column_with_gaps_keeps_its_flag():
@@ -228,6 +250,8 @@ def test_saved_and_loaded(tmp_path, X):
         ("layout_", "other"),
         ("columns_", ["a"]),
         ("columns_", [1, 2, 3, 4, 5]),
+        ("columns_", ["age", "colour", "fixed", "same", "age"]),
+        ("categories_", [None, ["red", "red", None], None, [], None]),
         ("scales_", np.ones(3)),
         ("scales_", np.full(5, -1.0)),
         ("centers_", np.full(5, np.nan)),
@@ -242,4 +266,15 @@ def test_unsound_state_is_refused_on_loading(tmp_path, name, value):
     setattr(encoder, name, value)
     wo.save(encoder, tmp_path / "e.wo")
     with pytest.raises(ValueError, match="not sound"):
+        wo.load(tmp_path / "e.wo")
+
+
+@pytest.mark.parametrize("density", [0.15, 0.6])
+@pytest.mark.parametrize(("place", "number"), [(0, "0"), (-1, "13"), (-1, "1"), (-1, "9" * 30), (0, "x")])
+def test_unsound_numbers_of_features_are_refused_on_loading(tmp_path, density, place, number):
+    encoder = TableEncoder().fit(sparse_matrix(density))
+    assert encoder.n_features_in_ == 12
+    encoder.columns_[place] = number
+    wo.save(encoder, tmp_path / "e.wo")
+    with pytest.raises(ModelFileError, match="not sound"):
         wo.load(tmp_path / "e.wo")

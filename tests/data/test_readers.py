@@ -11,6 +11,8 @@ import pytest
 
 from wellorder.data import DataError, Table, read
 from wellorder.data import parquet as parquet_room
+from wellorder.data.formats import FORMATS, Format
+from wellorder.data.sheet import Sheet
 
 from .files import put, refuses, table
 
@@ -125,6 +127,18 @@ def test_letor_is_recognised(tmp_path, name):
     assert found.groups.tolist() == [7, 8]
 
 
+@pytest.mark.parametrize("grade", ["?", "nan", "NaN", "-nan", "1"])
+@pytest.mark.parametrize("rest", ["qid:7 1:2", "1:2"])
+@pytest.mark.parametrize("before", ["", "# a comment, with a comma\n\n  # and another\n"])
+def test_letor_is_recognised_by_any_grade(tmp_path, grade, rest, before):
+    found = table(tmp_path, f"{before}{grade} {rest}\n0 {rest}\n", "t.txt")
+    np.testing.assert_array_equal(found.y, [1.0 if grade == "1" else np.nan, 0.0])
+
+
+def test_a_grade_alone_is_not_letor(tmp_path):
+    refuses(tmp_path, "5\n1:30\n", "format=", name="t.txt")
+
+
 def test_letor_without_queries_is_recognised(tmp_path):
     assert table(tmp_path, "1 1:0.5\n-1 2:1\n", "t.txt").groups is None
 
@@ -144,6 +158,26 @@ def test_unknown_formats(tmp_path):
     refuses(tmp_path, "a\n1\n", "format='excel' is not known", "csv, tsv", format="excel")
     assert table(tmp_path, "a\n1\n", "t.xyz", format="csv").X.rows() == [(1.0,)]
     assert table(tmp_path, "a\tb\n1\t2\n", "t.data").X.width == 2
+
+
+def test_a_format_is_one_line(tmp_path, monkeypatch):
+    lines = Format(
+        lambda path: Sheet(((str(path), 0),), pl.DataFrame({"a": path.read_text(encoding="utf-8").split()[1:]})),
+        (".ln",),
+        lambda start: start.startswith(b"LINES"),
+    )
+    monkeypatch.setitem(FORMATS, "lines", lines)
+    for name, content in (("t.ln", "x\n1\n2\n"), ("t.csv", "LINES\n1\n2\n")):  # by its ending, by its content
+        assert table(tmp_path, content, name).X.rows() == [(1.0,), (2.0,)]
+    assert table(tmp_path, "x\n7\n", "t.dat", format="lines").X.rows() == [(7.0,)]
+    refuses(tmp_path, "a\n1\n", "letor, lines", format="excel")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_endings_are_told_once(name):
+    others = {ending for other, each in FORMATS.items() if other != name for ending in each.endings}
+    assert FORMATS[name].endings
+    assert not others & set(FORMATS[name].endings)
 
 
 def test_files_that_are_not_there(tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellorder.data import ComparisonTable, DataError, Table, read
-from wellorder.data.readers import FORMATS
+from wellorder.data.formats import FORMATS
 
 
 def _parquet() -> bytes:

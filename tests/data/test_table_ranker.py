@@ -179,8 +179,16 @@ def test_saved_and_loaded(tmp_path, graded, kind):
         ("target_", 3),
         ("levels_", "abc"),
         ("spread_", "wide"),
+        ("spread_", float("nan")),
+        ("spread_", float("inf")),
+        ("spread_", -1.0),
         ("resolution_", (1, 2)),
         ("resolution_", (np.zeros(2), np.zeros(3))),
+        ("resolution_", (np.array([0.0, np.nan]), np.array([0.5, 0.9]))),
+        ("resolution_", (np.array([0.0, np.inf]), np.array([0.5, 0.9]))),
+        ("resolution_", (np.array([1.0, 0.0]), np.array([0.5, 0.9]))),
+        ("resolution_", (np.array([0.0, 1.0]), np.array([0.5, np.nan]))),
+        ("resolution_", (np.array([0.0, 1.0]), np.array([0.5, 1.5]))),
     ],
 )
 def test_unsound_state_is_refused_on_loading(tmp_path, graded, name, value):
@@ -188,6 +196,14 @@ def test_unsound_state_is_refused_on_loading(tmp_path, graded, name, value):
     setattr(model, name, value)
     wo.save(model, tmp_path / "m.wo")
     with pytest.raises(ValueError, match=r"stored TableRanker is not sound"):
+        wo.load(tmp_path / "m.wo")
+
+
+def test_items_named_twice_are_refused_on_loading(tmp_path):
+    model = TableRanker(wo.RankSVM()).fit(games(tmp_path, GAMES))
+    model.items_ = ["Anna", "Ben", "Carl", "Anna"]
+    wo.save(model, tmp_path / "m.wo")
+    with pytest.raises(ValueError, match="two items have the same name"):
         wo.load(tmp_path / "m.wo")
 
 

@@ -15,6 +15,8 @@ ESTIMATORS = [
     wo.RankSVM(kernel="precomputed"),
     wo.RankSVM(kernel="rbf", gamma=0.5, n_components=5, random_state=0),
     wo.RankSVM(pairs_per_item=5, random_state=0),
+    wo.SwapSVM(),
+    wo.SwapSVM(kernel="rbf", gamma=0.5),
     wo.BestFeature(),
     wo.RidgeRanker(),
     wo.RidgeRanker(on="ranks"),
@@ -31,8 +33,14 @@ NO_KERNEL = {
 }
 
 
+TO_TOL = dict.fromkeys(DRAWN, "a hinge's corners make paths that differ in the last bit end apart, within tol")
+
+
 def expected_failures(estimator):
     params = estimator.get_params()
+    hinge = isinstance(estimator, wo.SwapSVM) or params.get("loss") == "hinge"
+    if hinge and estimator.kernel == "linear":
+        return TO_TOL
     draws = params.get("pairs_per_item") is not None or params.get("n_components") is not None
     return (DRAWN if draws else {}) | (NO_KERNEL if params.get("kernel") == "precomputed" else {})
 

@@ -213,7 +213,8 @@ def test_what_is_no_kernel_is_refused(K, message):
 
 
 def test_an_indefinite_matrix_is_not_called_converged():
-    K = np.eye(6) - 2.0
-    K[np.diag_indices(6)] = 1.0
-    with pytest.warns(ConvergenceWarning):
-        wo.RankSVM(kernel="precomputed", C=100.0).fit(K, np.arange(6))
+    K = np.eye(6)
+    K[0, 5] = K[5, 0] = 3.0  # negative on the difference of the two, where the solution lies
+    for loss in ("squared_hinge", "hinge"):
+        with pytest.warns(ConvergenceWarning):
+            wo.RankSVM(kernel="precomputed", C=100.0, loss=loss).fit(K, np.arange(6))

@@ -11,6 +11,7 @@ LOSSES: dict[str, Callable[[float], float]] = {
     "exponential": lambda d: float(np.exp(-d)),
     "logistic": lambda d: float(np.logaddexp(0.0, -d)),
     "hinge": lambda d: 1.0 - d if d < 1 else 0.0,
+    "smooth_hinge": lambda d: 0.75 - d if d < 0.5 else (1.0 - d) ** 2 if d < 1 else 0.0,  # of width ½
     "swapped": lambda d: float(d <= 0),
     "swapped_half": lambda d: 0.5 * (d < 0) + 0.5 * (d <= 0),
 }
@@ -19,12 +20,14 @@ SLOPES: dict[str, Callable[[float], float]] = {
     "exponential": lambda d: -float(np.exp(-d)),
     "logistic": lambda d: -1.0 / (1.0 + float(np.exp(d))),
     "hinge": lambda d: -1.0 if d < 1 else 0.0,
+    "smooth_hinge": lambda d: -1.0 if d < 0.5 else -2.0 * (1.0 - d) if d < 1 else 0.0,
 }
 CURVATURES: dict[str, Callable[[float], float]] = {
     "squared_hinge": lambda d: 2.0 if d < 1 else 0.0,
     "exponential": lambda d: float(np.exp(-d)),
     "logistic": lambda d: 1.0 / ((1.0 + float(np.exp(d))) * (1.0 + float(np.exp(-d)))),
     "hinge": lambda d: 0.0,
+    "smooth_hinge": lambda d: 2.0 if 0.5 <= d < 1 else 0.0,
 }
 
 

@@ -30,6 +30,14 @@ class _Attribute:
     values: tuple[str, ...] = ()
 
 
+_START = re.compile(rb"\s*+(?:%[^\n]*+\n\s*+)*+@relation\b", re.IGNORECASE)
+
+
+def is_arff(start: bytes) -> bool:
+    """Say whether a file that starts like this is an ARFF file."""
+    return _START.match(start) is not None
+
+
 def read_arff(path: PathLike) -> Sheet:
     """Read an ARFF file: numeric, nominal, string and date attributes; ``?`` is missing."""
     source = os.fspath(path)

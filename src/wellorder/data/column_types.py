@@ -41,6 +41,17 @@ def settle(sheet: Sheet, name: str) -> pl.Series:
     return as_text(sheet, name)
 
 
+def settle_as_text(sheet: Sheet, name: str) -> pl.Series:
+    """Return a column that held text in the training data: as it is written, whatever it looks like here.
+
+    Only what the file itself declares to be a number stays one: 4 and 4.0 are then the same.
+    """
+    column = sheet.frame[name]
+    if column.dtype == pl.Boolean or (column.dtype == pl.String and name not in {*sheet.numeric, *sheet.nominal}):
+        return as_text(sheet, name)
+    return settle(sheet, name)
+
+
 def trim(text: pl.Series) -> pl.Series:
     """Return text without spaces around it, null where it stands for a missing value."""
     text = text.str.strip_chars()

@@ -73,7 +73,7 @@ def _items_from(sheet: Sheet, roles: Roles) -> Table:
     """Read the file of items; a name that stands there twice is refused."""
     columns = sheet.frame.columns
     item = roles.item or next((name for name in NAME_COLUMNS if name in columns), columns[0])
-    items = make_table(sheet, Roles(item=item, drop=roles.drop))
+    items = make_table(sheet, Roles(item=item, drop=roles.drop, text=roles.text))
     assert items.ids is not None
     first: dict[str, int] = {}
     for row, name in enumerate(items.ids):

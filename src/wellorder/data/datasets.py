@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from sklearn.datasets import load_diabetes
-
 _MEANINGS = {
     "bp": "blood_pressure",
     "s1": "cholesterol",
@@ -23,6 +21,8 @@ def write_diabetes(path: str | os.PathLike[str]) -> None:
 
     Efron, Hastie, Johnstone, Tibshirani (2004), Least angle regression.
     """
+    from sklearn.datasets import load_diabetes  # loads much, and only the demo needs it
+
     X, y = load_diabetes(return_X_y=True, scaled=False)
     names = [_MEANINGS.get(name, name) for name in load_diabetes()["feature_names"]]
     with open(path, "w", encoding="utf-8") as out:

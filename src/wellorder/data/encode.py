@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..suggest import suggest
 from ..sweeps import Array, Floats
 from .frames import Columns, column_names, from_objects, is_frame, read_columns_of
-from .numbered import as_rows, dense, pick_columns, varying_columns, warn_beyond
+from .numbered import ROUNDING, as_rows, dense, pick_columns, varying_columns, warn_beyond
 from .table import Table
 
 _FEW = 10
@@ -213,16 +214,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not isinstance(self.columns_, list) or not all(isinstance(name, str) for name in self.columns_):
             raise ValueError("the columns' names are not text")
         n = len(self.columns_)
-        if self.layout_ in ("numbered", "sparse") and not (np.diff(np.array(self.columns_, dtype=np.int64)) > 0).all():
-            raise ValueError("the numbers of the features do not ascend")
+        if len(set(self.columns_)) < n:  # columns are read by name: those behind the second would take its place
+            raise ValueError("two columns have the same name")
+        if self.layout_ in ("numbered", "sparse"):
+            bounds = [0, *map(int, self.columns_), min(self.n_features_in_, 2**62) + 1]  # 64 bits hold them
+            if any(after <= before for before, after in pairwise(bounds)):
+                raise ValueError("the numbers of the features do not ascend from 1")
         for name, kind in (("centers_", "f"), ("scales_", "f"), ("flagged_", "b")):
             part = getattr(self, name)
             if not isinstance(part, np.ndarray) or part.shape != (n,) or part.dtype.kind != kind:
                 raise ValueError(f"{name} does not have one entry a column")
         if not np.isfinite(self.centers_).all() or not (np.isfinite(self.scales_) & (self.scales_ >= 0)).all():
             raise ValueError("the means or scales are not finite")
-        if not all(isinstance(name, str) for name in self.columns_):
-            raise ValueError("a column's name is not text")
         if not isinstance(self.categories_, list) or len(self.categories_) != n:
             raise ValueError("categories_ does not have one entry a column")
         for categories in self.categories_:
@@ -230,6 +233,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 continue
             if not isinstance(categories, list) or not all(isinstance(value, str | None) for value in categories):
                 raise ValueError("the categories of a column are not text")
+            if len(set(categories)) < len(categories):
+                raise ValueError("a column has the same category twice")
 
 
 def _nothing_to_learn_from(n_features: int) -> ValueError:
@@ -278,14 +283,16 @@ def _center_and_scale(name: str, values: Floats) -> tuple[float, float]:
         return (float(given[0]) if len(given) else 0.0), 0.0
     largest = float(np.abs(given).max())
     shares = given / largest  # squares of 1e200 do not overflow
-    return float(shares.mean()) * largest, float(shares.std()) * largest
+    deviation = float(shares.std())
+    # 0.1 + 0.2 among 0.3 is no feature
+    return float(shares.mean()) * largest, deviation * largest if deviation > ROUNDING else 0.0
 
 
 def _codes(name: str, values: Array, categories: list[str | None]) -> Array:
     """Return the number of each row's category; −1, with one warning, for one that training has not seen."""
     code_of: dict[Any, int] = {value: code for code, value in enumerate(categories)}
-    if values.dtype.kind == "f":  # 4 and 5 of {4, 5, more}: a file without 'more' holds numbers
-        code_of = {_number_or_itself(value): code for value, code in code_of.items()}
+    if values.dtype.kind == "f":  # 4 and 5 of {4, 5, more}: a data frame without 'more' holds numbers
+        code_of = _codes_by_number(name, values, categories)
         entries = [None if value != value else value for value in values.tolist()]
     else:
         entries = values.tolist()
@@ -300,6 +307,20 @@ def _codes(name: str, values: Array, categories: list[str | None]) -> Array:
             stacklevel=4,
         )
     return codes
+
+
+def _codes_by_number(name: str, values: Floats, categories: list[str | None]) -> dict[Any, int]:
+    """Return the codes of categories, by number where they are such; a number that may be either of two is refused."""
+    code_of: dict[Any, int] = {}
+    for code, value in enumerate(categories):
+        number = _number_or_itself(value)
+        if number in code_of and (values == number).any():
+            raise ValueError(
+                f"column {name!r} held text in the training data, and its number {number:g} may be the category "
+                f"{categories[code_of[number]]!r} or {value!r}; give the column as text"
+            )
+        code_of[number] = code
+    return code_of
 
 
 def _number_or_itself(value: str | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import chain
 from numbers import Integral
@@ -25,6 +26,18 @@ MOST_FEATURES = 2**31 - 1
 
 COMPILED_FROM = 1 << 22
 """Bytes from which on the compiled form reads; below, loading it takes longer than reading."""
+
+
+_NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_START = re.compile(
+    rb"(?:\s*+(?:#[^\r\n]*+[\r\n])?+)*+"  # empty lines and comments
+    rb"(?:\?|[+-]?(?i:nan)|" + _NUMBER + rb")[^\S\r\n]+(?:qid:|\d+:" + _NUMBER + rb"(?:\s|$))"
+)
+
+
+def is_letor(start: bytes) -> bool:
+    """Say whether a file that starts like this is a LETOR file: a grade, then a qid or a feature."""
+    return _START.match(start) is not None
 
 
 def read_letor(path: PathLike, *, n_features: int | None = None) -> Table:

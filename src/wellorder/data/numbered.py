@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..spaces.kernels import available_bytes
+from ..memory import available_bytes
 from ..sweeps import Floats, Ints
 
 _COPIES = 3
-_ROUNDING = 1e-14
+ROUNDING = 1e-14
 """Standard deviation, as a share of the largest entry, that rounding alone can give a constant column."""
 
 
@@ -78,5 +78,5 @@ def varying_columns(X: sp.csr_array) -> tuple[Ints, Floats]:
     squares = np.bincount(place, (share - mean[place]) ** 2, n)
     n_zero = n_rows - np.bincount(place, minlength=n)
     deviation = np.sqrt((squares + n_zero * mean**2) / n_rows)
-    varies = (deviation > _ROUNDING) & (largest > 0)
+    varies = (deviation > ROUNDING) & (largest > 0)
     return used[varies].astype(np.int64), (deviation * largest)[varies]

@@ -15,7 +15,7 @@ import sys
 
 import polars as pl
 
-from ..spaces.kernels import available_bytes
+from ..memory import available_bytes
 from .errors import DataError
 from .lines import PathLike
 from .sheet import Sheet, one_line, read_bytes, refuse_twice
@@ -42,6 +42,11 @@ except BaseException as error:
     print((str(error).strip().splitlines() or [type(error).__name__])[0][:120])
     sys.exit(1)
 """
+
+
+def is_parquet(start: bytes) -> bool:
+    """Say whether a file that starts like this is a Parquet file."""
+    return start.startswith(_MAGIC)
 
 
 def read_parquet(path: PathLike) -> Sheet:

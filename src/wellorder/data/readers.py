@@ -3,52 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..sweeps import Array
-from .arff import read_arff
 from .comparison_files import is_comparisons, read_comparisons
-from .delimited import read_csv, read_tsv
 from .errors import DataError
-from .letor import read_letor
-from .lines import PathLike, empty_file, open_bytes
-from .parquet import read_parquet
+from .formats import read_file
+from .lines import PathLike
 from .roles import Roles, check_levels, make_table
 from .sheet import Sheet, join_sheets
 from .table import ComparisonTable, Table
-
-Reader: TypeAlias = Callable[[PathLike], "Sheet | Table"]
-
-FORMATS: dict[str, Reader] = {
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "parquet": read_parquet,
-    "arff": read_arff,
-    "letor": read_letor,
-}
-"""Every format and what reads it. A new one is one file, a line here, and its endings below."""
-
-_ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arff": "arff",
-    ".letor": "letor",
-    ".svmlight": "letor",
-    ".libsvm": "letor",
-}
-_LOOKED_AT = 1 << 16
-_NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_LETOR_LINE = re.compile(rb"\s*" + _NUMBER + rb"\s+(?:qid:|\d+:" + _NUMBER + rb"(?:\s|$))")
 
 
 def read(
@@ -123,33 +92,45 @@ def read(
     >>> print(read(games).comparisons.describe())
     2 comparisons of 3 items, 1 of them ties
     """
+    paths = as_paths(path)
+    dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+    roles = Roles(target, group, item, weight, check_levels(os.fspath(paths[0]), levels), dropped)
+    table = give_roles(read_files(paths, format), roles, items)
+    return replace(table, recipe=_recipe(paths, roles, items, format))
+
+
+def as_paths(path: PathLike | Sequence[PathLike]) -> list[PathLike]:
+    """Return one path or several as a list."""
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
     if not paths:
         raise ValueError("there is no file to read: the list of paths is empty")
-    dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-    roles = Roles(target, group, item, weight, check_levels(os.fspath(paths[0]), levels), dropped)
-    return replace(_read(paths, roles, items, format), recipe=_recipe(paths, roles, items, format))
+    return paths
 
 
-def _read(
-    paths: Sequence[PathLike], roles: Roles, items: PathLike | None, format_name: str | None
-) -> Table | ComparisonTable:
-    source = os.fspath(paths[0])
-    found = [read_columns(each, format_name) for each in paths]
+def read_files(paths: Sequence[PathLike], format_name: str | None = None) -> Sheet | Table:
+    """Read files as they stand, as one: their columns, or the finished table of a format without named columns."""
+    found = [read_file(each, format_name) for each in paths]
     tables = [part for part in found if isinstance(part, Table)]
-    if tables:
-        if len(tables) < len(found):
-            raise DataError(source, "files that are read together need one format; some of these are LETOR, some not")
+    if not tables:
+        return join_sheets([part for part in found if isinstance(part, Sheet)])
+    if len(tables) < len(found):
+        raise DataError(
+            os.fspath(paths[0]), "files that are read together need one format; some of these are LETOR, some not"
+        )
+    return _join_tables(tables)
+
+
+def give_roles(found: Sheet | Table, roles: Roles, items: PathLike | None = None) -> Table | ComparisonTable:
+    """Make a table of what was read: of graded rows, or of comparisons if it has their columns and no target."""
+    if isinstance(found, Table):
         if items is not None:
-            raise DataError(source, "items= goes with comparisons, and this file holds graded rows; leave it out")
-        return _with_levels(_join_tables(tables), roles)
-    sheet = join_sheets([part for part in found if isinstance(part, Sheet)])
-    if roles.target is None and is_comparisons(sheet):
-        described = None if items is None else _one_sheet(items)
-        return read_comparisons(sheet, roles, described)
+            raise DataError(found.source, "items= goes with comparisons, and this file holds graded rows; leave it out")
+        return _with_levels(found, roles)
+    if roles.target is None and is_comparisons(found):
+        return read_comparisons(found, roles, None if items is None else _one_sheet(items))
     if items is not None:
-        raise sheet.error("items= goes with comparisons, and this file has no columns left, right and outcome")
-    return make_table(sheet, roles)
+        raise found.error("items= goes with comparisons, and this file has no columns left, right and outcome")
+    return make_table(found, roles)
 
 
 def _recipe(paths: Sequence[PathLike], roles: Roles, items: PathLike | None, format_name: str | None) -> str:
@@ -166,39 +147,8 @@ def _recipe(paths: Sequence[PathLike], roles: Roles, items: PathLike | None, for
     return f"wo.read({', '.join([repr(named[0] if len(named) == 1 else named), *given])})"
 
 
-def read_columns(path: PathLike, format_name: str | None = None) -> Sheet | Table:
-    """Read one file as it stands: its columns, or the finished table of a format that has no named columns."""
-    name = recognise(path) if format_name is None else format_name
-    if name not in FORMATS:
-        raise DataError(os.fspath(path), f"format={name!r} is not known; use one of {', '.join(FORMATS)}")
-    return FORMATS[name](path)
-
-
-def recognise(path: PathLike) -> str:
-    """Return the name of a file's format, by its first bytes and its ending."""
-    source = os.fspath(path)
-    with open_bytes(path) as stream:
-        start = stream.read(_LOOKED_AT)
-    if not start:
-        raise empty_file(source)
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    first = next((line for line in start.splitlines() if line.strip() and not line.lstrip().startswith(b"#")), b"")
-    if _LETOR_LINE.match(first):
-        return "letor"
-    if re.match(rb"\s*(?:%[^\n]*\n\s*)*@relation\b", start, re.IGNORECASE):
-        return "arff"
-    name = Path(source)
-    ending = name.with_suffix("").suffix if name.suffix.lower() == ".gz" else name.suffix
-    if ending.lower() in _ENDINGS:
-        return _ENDINGS[ending.lower()]
-    if any(separator in first for separator in b",;\t"):
-        return "csv"
-    raise DataError(source, f"its format is not recognised; say which it is with format= ({', '.join(FORMATS)})")
-
-
 def _one_sheet(path: PathLike) -> Sheet:
-    sheet = read_columns(path)
+    sheet = read_file(path)
     if isinstance(sheet, Table):
         raise DataError(sheet.source, "a file of items needs a column with their names; LETOR files have none")
     return sheet

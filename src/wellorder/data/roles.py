@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..order.columns import as_objects
 from ..suggest import visible
 from ..sweeps import Array
-from .column_types import as_text, first_row, settle
+from .column_types import as_text, first_row, settle, settle_as_text
 from .errors import DataError
 from .lines import shorten
 from .sheet import Sheet
@@ -54,6 +54,8 @@ class Roles:
     weight: str | None = None
     levels: tuple[Hashable, ...] | None = None
     drop: tuple[str, ...] = field(default=())
+    text: frozenset[str] = frozenset()
+    """Features that are known to be text: numbers among them are categories like the others."""
 
     def named(self) -> dict[str, str]:
         """Return the columns that are named, each with the option that names it."""
@@ -91,7 +93,11 @@ def make_table(sheet: Sheet, roles: Roles) -> Table:
     """Give the columns their roles; everything that has none is a feature."""
     roles.check(sheet)
     taken = {*roles.named().values(), *roles.drop}
-    features = [settle(sheet, name) for name in sheet.frame.columns if name not in taken]
+    features = [
+        settle_as_text(sheet, name) if name in roles.text else settle(sheet, name)
+        for name in sheet.frame.columns
+        if name not in taken
+    ]
     y, levels = (None, None) if roles.target is None else read_target(sheet, roles.target, roles.levels)
     return Table(
         source=sheet.source,

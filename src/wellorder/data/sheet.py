@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from ..spaces.kernels import available_bytes
+from ..memory import available_bytes
 from ..suggest import suggest
 from ..sweeps import Ints
 from .errors import DataError

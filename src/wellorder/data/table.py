@@ -40,7 +40,7 @@ class Table:
     levels : tuple or None
         The levels from worst to best, where they were declared.
     recipe : str
-        The Python call that reads the same again; empty where no file was read.
+        The Python call that reads the same again; empty where there is none, as for a table read for a model.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class ComparisonTable:
     described : bool
         Whether the items came from a file.
     recipe : str
-        The Python call that reads the same again; empty where no file was read.
+        The Python call that reads the same again; empty where there is none, as for a table read for a model.
     """
 
     source: str

@@ -21,6 +21,9 @@ from .roles import Roles, make_table, read_groups, read_names
 from .sheet import Sheet
 from .table import ComparisonTable, Table
 
+_ROUNDING = 1e-9
+"""How far beyond 0 and 1 interpolation may have put a share."""
+
 
 class TableRanker(BaseEstimator):
     r"""A ranker that takes tables as they were read, and remembers how their columns became numbers.
@@ -239,6 +242,8 @@ class TableRanker(BaseEstimator):
         if self.encoder_ is None:
             if not isinstance(self.items_, list) or not all(isinstance(name, str) for name in self.items_):
                 raise ValueError("there is neither an encoder nor a list of items")
+            if len(set(self.items_)) < len(self.items_):
+                raise ValueError("two items have the same name")
         elif not isinstance(self.encoder_, TableEncoder):
             raise ValueError("encoder_ is not a TableEncoder")
         for name in ("target_", "group_", "item_", "weight_"):
@@ -246,14 +251,27 @@ class TableRanker(BaseEstimator):
                 raise ValueError(f"{name} is not a column's name")
         if not isinstance(self.levels_, list | None) or not isinstance(self.spread_, float):
             raise ValueError("levels_ or spread_ is of the wrong kind")
-        curve = self.resolution_
-        if curve is not None and not (
-            isinstance(curve, tuple)
-            and len(curve) == 2
-            and all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind == "f" for part in curve)
-            and len(curve[0]) == len(curve[1])
-        ):
-            raise ValueError("resolution_ is not a pair of arrays")
+        if not 0 <= self.spread_ < np.inf:
+            raise ValueError(f"spread_ is {self.spread_}, which is no standard deviation")
+        if self.resolution_ is not None:
+            _check_curve(self.resolution_)
+
+
+def _check_curve(curve: Any) -> None:
+    """Check what a model file calls a curve: rising distances, and shares of pairs in order."""
+    if not (
+        isinstance(curve, tuple)
+        and len(curve) == 2
+        and all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind == "f" for part in curve)
+        and len(curve[0]) == len(curve[1])
+    ):
+        raise ValueError("resolution_ is not a pair of arrays")
+    distance, share = curve
+    # written so that NaN fails each of them
+    if not ((distance >= 0) & (distance < np.inf)).all() or not (distance[1:] > distance[:-1]).all():
+        raise ValueError("the distances of resolution_ do not rise from 0")
+    if not (np.abs(share - 0.5) <= 0.5 + _ROUNDING).all():
+        raise ValueError("the shares of resolution_ are not between 0 and 1")
 
 
 def _sheet(X: Any) -> Sheet:

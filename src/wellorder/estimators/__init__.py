@@ -3,5 +3,6 @@
 from .best_feature import BestFeature
 from .rank_svm import RankSVM
 from .ridge_ranker import RidgeRanker
+from .swap_svm import SwapSVM
 
-__all__ = ["BestFeature", "RankSVM", "RidgeRanker"]
+__all__ = ["BestFeature", "RankSVM", "RidgeRanker", "SwapSVM"]

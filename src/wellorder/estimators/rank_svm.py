@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import LOSSES, PairSet
-from ..order import Balance, Comparisons, GradedPairs, Grades, OrderSum, SumOfPairs, draw_pairs, refuse_beside
+from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
 from ..solvers import coarse_to_fine, cutting_plane, make_problem
 from .base import Ranker
 from .kernel_model import KernelModel
 from .validation import (
     Order,
-    as_order,
     check_option,
     check_positive,
     check_whole,
+    read_order,
     refuse_no_pairs,
     warn_if_not_converged,
 )
@@ -168,14 +168,10 @@ class RankSVM(KernelModel, Ranker):
             Row weights; 2 is the same as listing the row twice.
         """
         self._check_parameters()
-        if isinstance(y, Grades | Comparisons | OrderSum):
-            named_full = isinstance(self.order, str) and self.order == "full"
-            refuse_beside(y, order=None if named_full else self.order, levels=self.levels)
-        if isinstance(y, Comparisons) and self.balance == "groups":
-            raise ValueError("balance='groups' needs groups, and comparisons have none; leave it at 'pairs'")
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        pairs = self._choose_pairs(as_order(y, groups, sample_weight, self.order, self.levels), X.shape[0], rng)
+        order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance)
+        pairs = self._choose_pairs(order, X.shape[0], rng)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
         problem = make_problem(self._make_space(X, self.C, self.tol, rng), pairs, LOSSES[self.loss], self.C)

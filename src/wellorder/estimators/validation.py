@@ -26,6 +26,18 @@ def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterab
     return Grades(y, groups, order, sample_weight, levels)
 
 
+def read_order(
+    y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None, balance: str
+) -> Order:
+    """Make an order of what ``fit`` takes, and refuse parameters that it would leave unused."""
+    if isinstance(y, Grades | Comparisons | OrderSum):
+        named_full = isinstance(order, str) and order == "full"
+        refuse_beside(y, order=None if named_full else order, levels=levels)
+    if isinstance(y, Comparisons) and balance == "groups":
+        raise ValueError("balance='groups' needs groups, and comparisons have none; leave it at 'pairs'")
+    return as_order(y, groups, sample_weight, order, levels)
+
+
 def refuse_no_pairs(order: Order, n_pairs: int) -> None:
     """Raise an error that says why there is nothing to learn from."""
     if n_pairs == 0:

@@ -4,11 +4,13 @@ from .exponential import Exponential
 from .hinge import Hinge
 from .logistic import Logistic
 from .risk import PairLoss, PairSet, RiskAt, dense_hessian, risk_at
+from .smooth_hinge import SmoothHinge
 from .squared_hinge import SquaredHinge
 
 LOSSES: dict[str, PairLoss] = {
     "squared_hinge": SquaredHinge(),
     "hinge": Hinge(),
+    "smooth_hinge": SmoothHinge(steepness=1.0, width=0.5),
     "exponential": Exponential(),
     "logistic": Logistic(),
 }

@@ -7,6 +7,7 @@ import numpy as np
 from ..order import GradedPairs, Windows
 from ..sweeps import Floats, dot
 from .risk import RiskAt
+from .smooth_hinge import SmoothHinge
 
 
 class Hinge:
@@ -18,6 +19,10 @@ class Hinge:
 
     def __init__(self, steepness: float = 1.0) -> None:
         self.steepness = steepness
+
+    def smoothed(self, width: float) -> SmoothHinge:
+        """Return the same loss with its corner rounded off."""
+        return SmoothHinge(self.steepness, width)
 
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
         """Return (1 − a d)_+, −a·1[a d < 1] and 0."""
@@ -34,6 +39,7 @@ class Hinge:
             for part in (n_above, n_below, s_below):
                 part *= windows.factor
         return RiskAt(
+            slope=-a * float(n_below.sum()),
             value=float(n_below.sum() - a * (dot(s, n_below) - s_below.sum())),
             gradient=windows.to_rows(a * (n_above - n_below)),
             hessian_diagonal=lambda: np.zeros(pairs.n_rows),

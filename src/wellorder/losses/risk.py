@@ -22,6 +22,8 @@ class RiskAt:
     hessian_diagonal: Callable[[], Floats]
     hessian_product: Callable[[Floats], Floats]
     """u ↦ H u, with H the (generalised) Hessian in the scores."""
+    slope: float = np.nan
+    """Σ W_ij · loss'(s_i − s_j), of the losses that bound a hinge from below."""
 
 
 class PairLoss(Protocol):
@@ -72,6 +74,7 @@ def _listed(loss: PairLoss, scores: Floats, pairs: ListedPairs) -> RiskAt:
     return RiskAt(
         value=float(value.sum()),
         gradient=spread(slope, -1.0),
+        slope=float(slope.sum()),
         hessian_diagonal=lambda: spread(curvature, 1.0),
         hessian_product=lambda u: spread(curvature * (u[high] - u[low]), -1.0),
     )
@@ -88,6 +91,7 @@ def _summed(loss: PairLoss, scores: Floats, pairs: SumOfPairs) -> RiskAt:
     return RiskAt(
         value=float(sum(share * risk.value for share, risk in zip(shares, risks, strict=True))),
         gradient=add([risk.gradient for risk in risks]),
+        slope=float(sum(share * risk.slope for share, risk in zip(shares, risks, strict=True))),
         hessian_diagonal=lambda: add([risk.hessian_diagonal() for risk in risks]),
         hessian_product=lambda u: add([risk.hessian_product(u) for risk in risks]),
     )

@@ -9,16 +9,52 @@ from ..sweeps import Floats, dot
 from .risk import RiskAt
 
 
-class SquaredHinge:
-    r"""R(s) = Σ W_ij (1 − s_i + s_j)_+².
+class Shortfalls:
+    r"""How far pairs fall short of a margin μ: Σ W (μ − d)_+ and Σ W (μ − d)_+², with derivatives of the latter.
 
-    With V the pairs that have s_i − s_j < 1, value, gradient and Hessian products all come from the
-    same two sweeps, with different payloads:
+    With V the pairs that have s_i − s_j < μ, all of it comes from the same two sweeps, with different payloads:
 
-        ∂R/∂s_i = −2 Σ_{j: (i,j) ∈ V} W_ij (1 − s_i + s_j) + 2 Σ_{k: (k,i) ∈ V} W_ki (1 − s_k + s_i)
+        g_i     = −2 Σ_{j: (i,j) ∈ V} W_ij (μ − s_i + s_j) + 2 Σ_{k: (k,i) ∈ V} W_ki (μ − s_k + s_i)
         (H u)_i =  2 Σ_{j: (i,j) ∈ V} W_ij (u_i − u_j)     + 2 Σ_{k: (k,i) ∈ V} W_ki (u_i − u_k)
-        R       =  Σ_V W_ij (1 − d_ij) + ½ sᵀ ∂R/∂s
+        squares =  μ Σ_V W_ij (μ − d_ij) + ½ sᵀ g
+
+    Everything here is in the windows' sorted order.
     """
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        margin, s, factor = windows.margin, windows.scores, windows.factor
+        (n_above, s_above), (n_below, s_below) = windows.sums(np.vstack([np.ones_like(s), s]))
+        if factor is not None:
+            for part in (n_above, s_above, n_below, s_below):
+                part *= factor
+        self.degree = n_above + n_below
+        self.total = float(margin * n_below.sum() - dot(s, n_below) + s_below.sum())
+        # Σ_above W (μ − s_k + s_i) − Σ_below W (μ − s_i + s_j), in place: memory is what a pass costs
+        gradient = s * self.degree
+        n_above -= n_below
+        n_above *= margin
+        gradient += n_above
+        gradient -= s_above
+        gradient -= s_below
+        gradient *= 2.0
+        self.gradient = gradient
+        self.squares = float(margin * self.total + 0.5 * dot(s, gradient))
+
+    def product(self, v: Floats) -> Floats:
+        """Return H v."""
+        (above,), (below,) = self._windows.sums(v[None, :])
+        above += below
+        if self._windows.factor is not None:
+            above *= self._windows.factor
+        out = v * self.degree
+        out -= above
+        out *= 2.0
+        return np.asarray(out)
+
+
+class SquaredHinge:
+    r"""R(s) = Σ W_ij (1 − s_i + s_j)_+²."""
 
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
         """Return (1 − d)_+², −2 (1 − d)_+ and 2·1[d < 1]."""
@@ -28,35 +64,11 @@ class SquaredHinge:
     def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         """Sum over the pairs of graded rows in two sweeps."""
         windows = Windows(pairs, scores, margin=1.0)
-        s, factor = windows.scores, windows.factor
-        (n_above, s_above), (n_below, s_below) = windows.sums(np.vstack([np.ones_like(s), s]))
-        if factor is not None:
-            for part in (n_above, s_above, n_below, s_below):
-                part *= factor
-        degree = n_above + n_below
-        # Σ_above W (1 − s_k + s_i) − Σ_below W (1 − s_i + s_j), in place: memory is what a pass costs
-        gradient = s * degree
-        gradient += n_above
-        gradient -= n_below
-        gradient -= s_above
-        gradient -= s_below
-        gradient *= 2.0
-        shortfall = n_below.sum() - dot(s, n_below) + s_below.sum()  # Σ_V W (1 − d)
-
-        def product(u: Floats) -> Floats:
-            v = u[windows.rows]
-            (above,), (below,) = windows.sums(v[None, :])
-            above += below
-            if factor is not None:
-                above *= factor
-            v *= degree
-            v -= above
-            v *= 2.0
-            return windows.to_rows(v)
-
+        short = Shortfalls(windows)
         return RiskAt(
-            value=float(shortfall + 0.5 * dot(s, gradient)),
-            gradient=windows.to_rows(gradient),
-            hessian_diagonal=lambda: windows.to_rows(2.0 * degree),
-            hessian_product=product,
+            value=short.squares,
+            gradient=windows.to_rows(short.gradient),
+            slope=-2.0 * short.total,
+            hessian_diagonal=lambda: windows.to_rows(2.0 * short.degree),
+            hessian_product=lambda u: windows.to_rows(short.product(u[windows.rows])),
         )

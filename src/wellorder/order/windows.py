@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -26,15 +27,29 @@ class Windows:
         self.factor = None if pairs.factor is None else pairs.factor[self.rows]
         cells, cell = pairs.cells, pairs.cells.of_row[self.rows]
         self._scale = None if cells.scale is None else cells.scale[cell]
-        sides = partial(Side, ascending, pairs.bounds, cell, margin=margin, compiled=pairs.compiled)
+        self._make_side = partial(Side, ascending, pairs.bounds, cell, compiled=pairs.compiled)
         above: Edges | Ladder
         below: Edges | Ladder
         if cells.pairs is not None:
             above, below = cells.edges
         else:
             above, below = (Ladder(rank[cell]) for rank in cells.ranks())
+        self._partners = above, below
+        self._set_margin(margin)
+
+    def with_margin(self, margin: float) -> Windows:
+        """Return the windows of another margin at the same scores, without another sort."""
+        other = copy(self)
+        other._set_margin(margin)
+        return other
+
+    def _set_margin(self, margin: float) -> None:
+        above, below = self._partners
+        self.margin = margin
         self._sides = parallel_map(
-            lambda mirror: sides(below if mirror else above, mirror=mirror), (False, True), len(cell)
+            lambda mirror: self._make_side(below if mirror else above, margin=margin, mirror=mirror),
+            (False, True),
+            len(self.rows),
         )
 
     def sums(self, payload: Floats) -> tuple[Floats, Floats]:

@@ -7,6 +7,8 @@ changes what is minimised: only where from, and in how many steps.
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
 
 from ..order import GradedPairs
@@ -32,14 +34,25 @@ _MOST_LANDMARKS = 2_000
 """Rows that precondition a kernel problem."""
 
 
+class _Settings(TypedDict):
+    tol: float
+    max_iter: int
+
+
 def coarse_to_fine(
-    problem: Problem, *, start: Floats | None = None, tol: float = 1e-4, max_iter: int = 100
+    problem: Problem,
+    *,
+    start: Floats | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    certain: bool = False,
 ) -> SolveResult:
     """Solve a smooth problem with :func:`newton_cg`, helped by samples of itself where it is large."""
+    settings: _Settings = {"tol": tol, "max_iter": max_iter}
     if start is not None and not np.isfinite(start).all():
         start = None
     if isinstance(problem.space, KernelSpace):
-        return _kernel(problem, problem.space, start, tol, max_iter)
+        return _kernel(problem, problem.space, start, certain, settings)
     samples = [problem]
     rng = np.random.default_rng(0)  # the sample decides the path, never the answer
     while (smaller := _smaller_linear(samples[-1], rng)) is not None:
@@ -47,36 +60,41 @@ def coarse_to_fine(
     coarsest = samples.pop()
     if samples and start is not None:  # it starts the whole problem; a sample only lends its Hessian
         preconditioner = sampled_hessian(coarsest, start)
-        return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
+        return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
     preconditioner = diagonal(coarsest, start) if isinstance(problem.space, LinearSpace) else IDENTITY
-    result = newton_cg(coarsest, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
+    alone = certain and not samples
+    result = newton_cg(coarsest, start=start, preconditioner=preconditioner, certain=alone, **settings)
     if samples:
         preconditioner = sampled_hessian(coarsest, result.coef)
     del coarsest
     while samples:  # a sample's rows are let go before the next larger problem is solved
-        result = newton_cg(samples.pop(), start=result.coef, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
+        next_problem = samples.pop()
+        sure = certain and not samples
+        result = newton_cg(next_problem, start=result.coef, preconditioner=preconditioner, certain=sure, **settings)
     return result
 
 
-def _kernel(problem: Problem, space: KernelSpace, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
+def _kernel(
+    problem: Problem, space: KernelSpace, start: Floats | None, certain: bool, settings: _Settings
+) -> SolveResult:
     """Precondition a kernel problem by one sample; the larger C, the more products that saves."""
     pairs = problem.pairs
     # C·n is the weight of the mean loss; the larger C, the more of the kernel's tail matters
     C = problem.strength * pairs.total / pairs.mass
     size = int(min(space.n_rows * min(0.5, max(C, 1.0) ** 0.25 / _RATIO), _MOST_LANDMARKS))
     if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):
-        return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
+        return newton_cg(problem, start=start, certain=certain, **settings)
     rows, some = pairs.sample(size, np.random.default_rng(0))
     if some.n_pairs == 0:
-        return newton_cg(problem, start=start, tol=tol, max_iter=max_iter)
+        return newton_cg(problem, start=start, certain=certain, **settings)
     lines = space.lines(rows)
     sample = _restricted(problem, KernelSpace(np.ascontiguousarray(lines[:, rows])), pairs, some)
-    coarse = newton_cg(sample, tol=max(tol, _COARSE_TOL), max_iter=max_iter)
+    coarse = newton_cg(sample, tol=max(settings["tol"], _COARSE_TOL), max_iter=settings["max_iter"])
     if start is None:
         start = np.zeros(space.n_coef)
         start[rows] = coarse.coef
     preconditioner = sampled_kernel_hessian(lines, rows, sample, sample.space.scores(coarse.coef))
-    return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter)
+    return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
 
 
 def _smaller_linear(problem: Problem, rng: np.random.Generator) -> Problem | None:

@@ -8,93 +8,97 @@ objective at the best function found bounds it from above.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 
-from ..losses import RiskAt
-from ..spaces import Function, Space
+from ..losses import Hinge
+from ..spaces import Function
 from ..sweeps import Floats, dot
+from .coarse_to_fine import coarse_to_fine
+from .planes import Planes
 from .problem import Point, Problem, SolveResult
-from .qp import simplex_qp
 
 logger = logging.getLogger(__name__)
 
 _CUT_AHEAD = 0.1
 """Planes are cut this far from the best function towards the model's minimiser."""
 
-_IDLE = 30
-"""A plane that has not mattered for this many rounds is dropped."""
+_CORNERS = 0.02, 0.5
+"""How much of the hinge is rounded off at first, in units of its margin: at least and at most."""
 
+_SHRINK = 0.05, 0.5
+"""The corner becomes at most and at least so much smaller from stage to stage."""
 
-class _Planes:
-    """The planes R(f) ≥ ⟨a_t, f⟩ + b_t, their Gram matrix, and since when each has not mattered."""
-
-    def __init__(self, space: Space) -> None:
-        self._space = space
-        self.normals: list[Function] = []
-        self.offsets = np.empty(0)
-        self._gram = np.empty((0, 0))
-        self._idle = np.empty(0, int)
-
-    def add(self, f: Function, risk: RiskAt) -> None:
-        """Add the tangent plane of the risk at f."""
-        normal = Function(self._space, self._space.adjoint(risk.gradient))
-        row = np.array([self._space.inner(other.coef, normal) for other in [*self.normals, normal]])
-        self._gram = np.block([[self._gram, row[:-1, None]], [row[None, :]]])
-        self.normals.append(normal)
-        self.offsets = np.append(self.offsets, risk.value - dot(risk.gradient, f.scores))
-        self._idle = np.append(self._idle, 0)
-
-    def minimise(self, strength: float) -> tuple[Function, float]:
-        """Minimise ½‖f‖² + strength · max(planes, 0); return the minimiser and the minimum.
-
-        In the dual, f = −strength · Σ θ_t a_t with θ on the simplex.
-        """
-        theta = simplex_qp(strength**2 * self._gram, strength * self.offsets)
-        bound = strength * dot(theta, self.offsets) - 0.5 * strength**2 * float(theta @ self._gram @ theta)
-        coef = np.zeros(self._space.n_coef)
-        for share, normal in zip(theta, self.normals, strict=True):
-            coef -= strength * share * normal.coef
-        self._drop_idle(theta)
-        return Function(self._space, coef), bound
-
-    def _drop_idle(self, theta: Floats) -> None:
-        self._idle = np.where(theta > 1e-9, 0, self._idle + 1)
-        kept = np.flatnonzero(self._idle < _IDLE)
-        if len(kept) < len(theta):
-            self.normals = [self.normals[t] for t in kept]
-            self.offsets, self._idle = self.offsets[kept], self._idle[kept]
-            self._gram = self._gram[np.ix_(kept, kept)]
+_SMALLEST_CORNER = 1e-4
+"""Beyond this, floating point has the better of rounded corners, and plain planes go on."""
 
 
 def cutting_plane(
     problem: Problem, *, start: Floats | None = None, tol: float = 1e-4, max_iter: int = 1000
 ) -> SolveResult:
-    """Minimise a convex problem until the duality gap is below ``tol`` times the objective.
+    """Minimise a problem with a hinge until the duality gap is below ``tol`` times the objective.
+
+    Stage by stage the hinge's corner is rounded off less and less, and the smooth problem solved by Newton's
+    method from the last stage's solution. Its slopes θ_ij ∈ [0, 1] make a plane below the hinge risk,
+    R(f) ≥ Σ W θ (1 − a d): a mixture of the constraints of the multivariate SVM, one of which a plain cutting
+    plane would be. The gap it leaves is of second order in the corner's width, since only pairs inside the
+    corner add to it. Where that is not enough, plain cutting planes go on.
+    """
+    assert isinstance(problem.loss, Hinge)
+    planes = Planes(problem.space)
+    best, bound = problem.first(start), -np.inf
+    width = float(np.clip(np.sqrt(10.0 * tol), *_CORNERS))
+    n_iter = n_products = 0
+    while np.isfinite(best.objective) and width >= _SMALLEST_CORNER and n_iter < max_iter:
+        smooth = replace(problem, loss=problem.loss.smoothed(width))
+        found = coarse_to_fine(smooth, start=start, tol=0.3 * tol, max_iter=max_iter - n_iter, certain=True)
+        n_iter, n_products = n_iter + max(found.n_iter, 1), n_products + found.n_products
+        point = problem.at(Function(problem.space, found.coef))
+        risk = smooth.risk(point.f.scores)
+        planes.add(risk.gradient, -risk.slope / problem.loss.steepness)
+        bound = max(bound, planes.minimise(problem.strength)[1])
+        best = point if point.objective < best.objective else best
+        start = found.coef
+        gap = _gap(best, bound)
+        logger.debug("corner %.2g: objective %.8g, gap %.2g", width, best.objective, gap)
+        if gap <= tol * abs(best.objective) or gap == np.inf:
+            converged, n_constraints = bool(gap < np.inf), len(planes)
+            return SolveResult(best.f.coef, best.objective, gap, n_iter, n_products, converged, n_constraints)
+        width *= float(np.clip(np.sqrt(0.3 * tol * abs(best.objective) / gap), *_SHRINK))
+    return plain_cutting_planes(problem, planes, best, bound, tol=tol, max_iter=max_iter, n_iter=n_iter)
+
+
+def plain_cutting_planes(
+    problem: Problem, planes: Planes, best: Point, bound: float, *, tol: float, max_iter: int, n_iter: int = 0
+) -> SolveResult:
+    """Go on from planes and a point: each round cuts a tangent plane and searches a line (Franc and Sonnenburg).
 
     Each round solves the model over all planes, searches the exact objective along the line to its
-    minimiser, and cuts a new plane a little beyond the best point found (after Franc and Sonnenburg).
+    minimiser, and cuts a new plane a little beyond the best point found.
     """
-    space = problem.space
-    best = problem.first(start)
-    planes = _Planes(space)
-    planes.add(best.f, best.risk)
-    bound, gap, n_iter = -np.inf, np.inf, 0
+    planes.add(best.risk.gradient, best.risk.value - dot(best.risk.gradient, best.f.scores))
+    gap = _gap(best, bound)
     while n_iter < max_iter and np.isfinite(best.objective):
         n_iter += 1
         target, new_bound = planes.minimise(problem.strength)
         bound = max(bound, new_bound)
         best = _search_line(problem, best, target)
-        gap = best.objective - bound
-        logger.debug("round %d: objective %.8g, gap %.2g, %d planes", n_iter, best.objective, gap, len(planes.normals))
-        if gap <= tol * abs(best.objective):
+        gap = _gap(best, bound)
+        logger.debug("round %d: objective %.8g, gap %.2g, %d planes", n_iter, best.objective, gap, len(planes))
+        if gap <= tol * abs(best.objective) or gap == np.inf:
             break
         ahead = best.f.plus(_CUT_AHEAD, target.plus(-1.0, best.f))
-        planes.add(ahead, problem.risk(ahead.scores))
+        risk = problem.risk(ahead.scores)
+        planes.add(risk.gradient, risk.value - dot(risk.gradient, ahead.scores))
     converged = gap <= tol * abs(best.objective)
-    return SolveResult(
-        best.f.coef, best.objective, gap, n_iter, 2 * n_iter, converged, n_constraints=len(planes.normals)
-    )
+    return SolveResult(best.f.coef, best.objective, gap, n_iter, 2 * n_iter, converged, n_constraints=len(planes))
+
+
+def _gap(best: Point, bound: float) -> float:
+    """Return how far the objective is above its bound; a bound above it comes of a kernel that is none."""
+    gap = best.objective - bound
+    return gap if gap >= -1e-8 * abs(best.objective) else np.inf
 
 
 def _search_line(problem: Problem, best: Point, target: Function) -> Point:
@@ -120,7 +124,8 @@ def _search_line(problem: Problem, best: Point, target: Function) -> Point:
     for _ in range(12):
         if low_slope >= 0 or abs(high - low) <= 1e-4 * high:
             break
-        share = low_slope / (low_slope - high_slope) if np.isfinite(high_slope) else 0.5
+        rise = high_slope - low_slope
+        share = -low_slope / rise if 0 < rise < np.inf else 0.5
         middle = low + min(max(share, 0.1), 0.9) * (high - low)
         trial = problem.at(best.f.plus(middle, step))
         if trial.objective < best_here.objective:

@@ -27,6 +27,9 @@ _MOST_PRODUCTS = 500
 _CREDIBLE = 2.0
 """A preconditioner is taken for the Hessian while no step of conjugate gradients is longer than this."""
 
+_FURTHER = 0.01
+"""What a step may leave ungained, of what is left in the end, where the gradient itself must become small."""
+
 _ROUNDING = 1e-12
 """Relative decreases of the objective that floating point may hide."""
 
@@ -49,11 +52,13 @@ def newton_cg(
     preconditioner: Preconditioner = IDENTITY,
     tol: float = 1e-4,
     max_iter: int = 100,
+    certain: bool = False,
 ) -> SolveResult:
     """Minimise a smooth problem to a relative accuracy ``tol`` of the objective.
 
     Stops when a Newton step, solved so far that its error is bounded, promises less than ``tol`` times
-    the objective; that step is taken too.
+    the objective; that step is taken too. If it must be ``certain``, it goes on until ½‖∇‖² is less than that:
+    the Hessian is at least the identity, so nothing more can be left to gain (and a duality gap is that small).
     """
     space = problem.space
     point = problem.first(start)
@@ -61,6 +66,11 @@ def newton_cg(
     while np.isfinite(point.objective) and n_iter < max_iter:
         enough = tol * abs(point.objective)
         gradient = point.f.coef + problem.strength * space.adjoint(point.risk.gradient)
+        if certain:
+            square = Function(space, gradient).square
+            gap = 0.5 * square if square >= 0 else np.inf
+            if gap <= enough:
+                break
         smoothed = Function(space, preconditioner.apply(gradient))
         fit = space.inner(gradient, smoothed)
         if fit <= 0 and preconditioner is not IDENTITY and gradient.any():  # no inverse, in floating point
@@ -70,10 +80,11 @@ def newton_cg(
         if fit <= 0:  # the very minimum; or an inner product that is none, and nothing can be said
             gap = np.inf if gradient.any() else 0.0
             break
-        if borne_out and 0.5 * _CREDIBLE * fit <= enough:
+        if borne_out and not certain and 0.5 * _CREDIBLE * fit <= enough:
             gap = 0.5 * _CREDIBLE * fit
             break
-        step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, enough)
+        target = _FURTHER * enough if certain else enough
+        step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, target)
         n_products += step.n_products
         gap, stretch = step.predicted + step.leftover, step.stretch
         new_point = _line_search(problem, point, step.f, space.inner(gradient, step.f))
@@ -83,7 +94,7 @@ def newton_cg(
         n_iter += 1
         point = new_point
         logger.debug("step %d: objective %.10g, gap %.2g, %d products", n_iter, point.objective, gap, n_products)
-        if gap <= enough:
+        if gap <= enough and not certain:
             break
     converged = gap <= max(tol, _ROUNDING) * abs(point.objective)
     return SolveResult(point.f.coef, point.objective, gap, n_iter, n_products, converged)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
+from ..memory import available_bytes
 from ..sweeps import Array, parallel_map
 
 KERNELS = ("linear", "rbf", "poly")
@@ -154,29 +154,3 @@ def check_matrix(K: Array) -> None:
             f"the kernel matrix is not symmetric: entries ({i[at]}, {j[at]}) and ({j[at]}, {i[at]}) are "
             f"{K[i[at], j[at]]:g} and {K[j[at], i[at]]:g}"
         )
-
-
-def available_bytes() -> float | None:
-    """Return how much memory is free for use; None where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            fields = dict(line.split(":", 1) for line in lines)
-        free = int(fields["MemAvailable"].split()[0]) * 1024
-        return min(free, _container_bytes())
-    except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def _container_bytes() -> float:
-    """Return what a control group still allows this process to take."""
-    try:
-        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
-            most = limit.read().strip()
-        with open("/sys/fs/cgroup/memory.current", encoding="ascii") as current:
-            return np.inf if most == "max" else int(most) - int(current.read())
-    except (OSError, ValueError):
-        return np.inf
