@@ -46,6 +46,10 @@ BAD = {
         ["compare", "wines.csv", "--target", "quality", "--time-budget", "0"],
         "--time-budget",
     ),
+    "a misspelt format": (
+        ["check", "wines.csv", "--target", "quality", "--format", "cvs"],
+        "did you mean 'csv'?",
+    ),
     "no model file": (["predict", "wines.csv", "wines.csv"], "wines.csv"),
     "a number for words": (["order", "m.wo", "wines.csv", "--confidence", "high"], "--confidence"),
     "items without comparisons": (
@@ -88,6 +92,15 @@ def test_bad_files_are_named_with_the_line(run, tmp_path, case):
     assert len(found.err.strip().splitlines()) == 1
     for text in ["bad.csv", *expected]:
         assert text in found.err
+
+
+def test_a_file_that_holds_no_records_is_left_alone(run, wines, tmp_path):
+    (tmp_path / "precious.json").write_text('{"my":"only copy"}', encoding="utf-8")
+    command = ["compare", wines, "--target", "quality", "--item", "name", "--models", "ridge"]
+    found = run(*command, "--records", "precious.json")
+    assert found.code == 2
+    assert "precious.json, line 1: this is no record of a fit" in found.err
+    assert (tmp_path / "precious.json").read_text(encoding="utf-8") == '{"my":"only copy"}'
 
 
 def test_good_files_with_a_bom_and_windows_line_ends_are_read(run, tmp_path):

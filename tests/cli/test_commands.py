@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import subprocess
@@ -10,8 +11,10 @@ import sys
 
 import numpy as np
 import pytest
+from tests.report import boards
 
 import wellorder as wo
+from wellorder.cli.leaderboard import print_leaderboard
 
 COMMANDS = ("demo", "check", "fit", "predict", "evaluate", "order", "compare")
 
@@ -198,3 +201,45 @@ def test_demo_writes_data_and_a_report(run, tmp_path):
     assert "wellorder fit" in found.out
     assert (tmp_path / "wellorder-demo" / "report.html").stat().st_size > 20_000
     assert len(wo.read(tmp_path / "wellorder-demo" / "diabetes.csv", target="progression")) == 442
+
+
+@pytest.mark.parametrize(
+    ("time_was_up", "records", "expected"),
+    [
+        (True, None, "a larger --time-budget does the rest"),
+        (True, "r.jsonl", "a larger --time-budget does the rest, and goes on from r.jsonl"),
+        (False, None, "with --report or --records it could go on from there"),
+        (False, "r.jsonl", "the same command goes on from r.jsonl"),
+    ],
+)
+def test_a_run_that_was_stopped_says_how_to_go_on(capsys, time_was_up, records, expected):
+    board = dataclasses.replace(boards.made(), is_complete=False, time_was_up=time_was_up)
+    print_leaderboard(board, records)
+    assert capsys.readouterr().out.splitlines()[-1].endswith(expected)
+    print_leaderboard(boards.made(), records)
+    assert "go on" not in capsys.readouterr().out
+
+
+def test_shares_are_in_percent_whatever_they_are_of(capsys):
+    print_leaderboard(boards.comparisons())
+    board = boards.comparisons()
+    assert board.protocol.metric == "comparison_error"
+    assert f"{100 * board.leader.mean:.1f} %" in capsys.readouterr().out
+
+
+def test_two_splits_are_too_few_to_test(run, wines):
+    found = run(
+        "compare",
+        wines,
+        "--target",
+        "quality",
+        "--item",
+        "name",
+        "--models",
+        "ridge,best-feature",
+        "--folds",
+        "2",
+        "--repeats",
+        "1",
+    )
+    assert "too few splits to test" in found.out

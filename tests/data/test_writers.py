@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
+import polars as pl
 import pytest
 
-from wellorder.data import DataError, read, write_scores, write_table
+from wellorder.data import DataError, Table, read, write_scores, write_table
 from wellorder.data.writers import ranks
 
 from .files import games, put, table
@@ -76,3 +77,31 @@ def test_refusals(tmp_path):
     put(tmp_path, "x")
     with pytest.raises(DataError, match="both called"):
         write_table(tmp_path / "o.csv", type(twice)("s", found.X, target="a", y=np.zeros(2)))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arff", "csv.gz", "arff.gz"])
+def test_every_format_of_columns_is_read_back(tmp_path, ending):
+    frame = pl.DataFrame(
+        {
+            "a b": [1.5, None, -1e300],
+            "it's": ["x, y", "100%", "{odd}"],
+            'say "hi"': ["?", "back\\slash", "é"],
+            "n": [1.0, 2.0, 3.0],
+        }
+    )
+    table = Table("t", frame, np.array([1.0, np.nan, 3.0]), target="grade")
+    write_table(tmp_path / f"t.{ending}", table)
+    again = read(tmp_path / f"t.{ending}", target="grade")
+    if ending.startswith("arff"):
+        assert again.X.equals(frame)
+    assert again.X["a b"].to_list() == frame["a b"].to_list()
+    np.testing.assert_array_equal(again.y, table.y)
+
+
+@pytest.mark.parametrize("ending", ["letor", "svmlight.gz"])
+def test_letor_files_are_written_by_their_ending(tmp_path, ending):
+    table = Table("t", pl.DataFrame({"a": [1.5, 0.0], "b": [2.0, 3.0]}), np.array([1.0, 0.0]), groups=np.array([1, 1]))
+    write_table(tmp_path / f"t.{ending}", table)
+    again = read(tmp_path / f"t.{ending}")
+    np.testing.assert_array_equal(again.X.toarray(), table.X.to_numpy())
+    np.testing.assert_array_equal(again.y, table.y)

@@ -11,10 +11,11 @@ import sys
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 
 import wellorder as wo
-from wellorder.evaluation import METHODS, Method, compare, read_records
+from wellorder.evaluation import METHODS, Method, Record, compare, comparing, read_records, trials
 from wellorder.evaluation.methods import Size
 
 from .tables import make_comparisons, make_table
@@ -85,7 +86,10 @@ def test_comparisons_are_compared_too(described):
     board = compare(make_comparisons(described=described), n_folds=3, n_repeats=1)
     assert board.protocol.metrics == ("swapped_pairs", "comparison_auc")
     assert board.leader.mean < 0.3
-    assert [each.method for each in board.left_out if "does not learn from" in each.reason] == ["ridge-on-ranks"]
+    assert "ridge-on-ranks" in [each.method for each in board.left_out if "does not learn from" in each.reason]
+    by_error = compare(make_comparisons(), ["rank-svm"], metric="comparison_error", n_folds=3, n_repeats=1)
+    assert by_error.leader.mean > board.leader.mean - 0.2
+    assert not by_error.greater_is_better
     assert board.records[0].curve.kind == "comparison_roc"
 
 
@@ -102,6 +106,8 @@ def test_an_interrupted_run_goes_on_and_ends_as_an_unbroken_one(tmp_path):
     path = tmp_path / "records.jsonl"
     broken = compare(table, QUICK, **settings, records=path, progress=interrupt)
     assert not broken.is_complete
+    assert not broken.time_was_up
+    assert broken.protocol.n_repeats == 2
     assert {(record.repeat, record.fold) for record in broken.records} == {(0, 0)}  # what all have finished
     assert len(list(read_records(path))) == 5
     resumed = compare(table, QUICK, **settings, records=path)
@@ -162,7 +168,27 @@ def test_other_data_grids_or_seeds_are_computed_anew(tmp_path, monkeypatch):
     assert n_new(table, seed=1) == 3
     assert n_new(table, metric="tau") == 3
     assert n_new(table, inner_folds=2) == 3
+    shuffled = np.random.default_rng(0).permutation(90)
     assert n_new(dataclasses.replace(table, y=table.y[::-1].copy())) == 3
+    assert n_new(dataclasses.replace(table, X=table.X[shuffled])) == 3
+    assert n_new(dataclasses.replace(table, X=table.X.rename({"x0": "other"}))) == 3
+    assert n_new(dataclasses.replace(table, groups=np.arange(90) % 6, group="query")) == 3
+    assert n_new(dataclasses.replace(table, weights=1.0 + np.arange(90) % 2, weight="w")) == 3
+    named = dataclasses.replace(table, y=np.array(["a", "b", "c", "d"], dtype=object)[table.y.astype(int)])
+    assert n_new(dataclasses.replace(named, levels=("a", "b", "c", "d"))) == 3
+    assert n_new(dataclasses.replace(named, levels=("b", "a", "c", "d"))) == 3
+    monkeypatch.setattr(trials, "versions", lambda: (("numpy", "0.1"),))
+    assert n_new(table) == 3
+    monkeypatch.setitem(METHODS, "ridge", dataclasses.replace(METHODS["ridge"], make=lambda: wo.RidgeRanker(alpha=1.5)))
+    assert n_new(table) == 3
+    other_when_small = dataclasses.replace(
+        METHODS["ridge"], grid=lambda size: {"alpha": [3.0 if size.n_rows < 70 else 4.0]}
+    )
+    monkeypatch.setitem(METHODS, "ridge", other_when_small)
+    assert n_new(table) == 3
+    larger = dataclasses.replace(other_when_small, grid=lambda size: {"alpha": [5.0 if size.n_rows < 70 else 4.0]})
+    monkeypatch.setitem(METHODS, "ridge", larger)
+    assert n_new(table) == 3
     monkeypatch.setitem(METHODS, "ridge", dataclasses.replace(METHODS["ridge"], grid=lambda size: {"alpha": [7.0]}))
     assert n_new(table) == 3
 
@@ -174,47 +200,166 @@ def test_the_lines_in_the_report_compute_the_same(tmp_path, monkeypatch):
         rows = [f"{a:.4f},{b:.4f},7,{'good' if a > b else 'bad'}" for a, b in rng.standard_normal((20, 2))]
         (tmp_path / part).write_text("\n".join(["a,b,spare,y", *rows]), encoding="utf-8")
     table = wo.read(["a.csv", "b.csv"], target="y", levels=["bad", "good"], drop="spare")
-    board = compare(table, ["ridge"], n_folds=3, n_repeats=1)
-    found = {}
-    exec(board.protocol.code, found)
-    assert results(found["board"]) == results(board)
+    for settings in ({}, {"metric": "tau"}, {"metric": "tau", "metrics": ["tau"]}, {"metrics": ["wmw", "tau"]}):
+        board = compare(table, ["ridge", "best-feature"], n_folds=3, n_repeats=1, **settings)
+        found = {}
+        exec(board.protocol.code, found)
+        assert results(found["board"]) == results(board)
+        assert found["board"].protocol.metrics == board.protocol.metrics
 
 
-class Sleeper(wo.BestFeature):
-    """A method that takes its time."""
+def test_the_lines_in_the_report_do_not_depend_on_how_fast_a_machine_is(fake):
+    fake(lambda name, split: {"rank-svm": 15.0, "ridge": 1.0, "best-feature": 1.0}[name])
+    board = compare(make_table(), QUICK, n_folds=5, n_repeats=4, time_budget=50)
+    assert [each.method for each in board.left_out] == ["rank-svm"]
+    assert "['ridge', 'best-feature']" in board.protocol.code
+    assert "n_repeats=3" in board.protocol.code
+    assert "time_budget=None" in board.protocol.code
 
-    def fit(self, X, y, *, groups=None, sample_weight=None):
-        time.sleep(0.15)
-        return super().fit(X, y, groups=groups, sample_weight=sample_weight)
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Trials that take no time: what they would take, and why they fail, is told by the test."""
+
+    def set_up(seconds, problem=lambda name, split: None):
+        calls = []
+
+        def run_trial(task, name, method, split, protocol, *, seconds, key):
+            calls.append((name, split.repeat, split.fold))
+            took, failed = time_of(name, split), problem(name, split)
+            if took > seconds:
+                took, failed = seconds, f"{trials.OUT_OF_TIME}its search did not finish within {seconds:.1f} s"
+            value = np.nan if failed else 0.2 + 0.01 * split.fold + 0.001 * len(name)
+            sizes = len(split.train), len(split.test)
+            metrics = dict.fromkeys(protocol.metrics, value)
+            return Record(
+                key,
+                task.name,
+                name,
+                split.repeat,
+                split.fold,
+                protocol.seed,
+                *sizes,
+                metrics,
+                fit_seconds=took,
+                problem=failed,
+            )
+
+        time_of = seconds
+        monkeypatch.setattr(comparing, "run_trial", run_trial)
+        return calls
+
+    return set_up
 
 
-def test_what_does_not_fit_into_the_time_is_left_out_and_said_so(monkeypatch):
-    monkeypatch.setitem(METHODS, "sleeper", Method("slow", Sleeper))
-    board = compare(make_table(), ["best-feature", "sleeper"], n_folds=5, n_repeats=2, time_budget=0.5)
-    assert [each.method for each in board.left_out] == ["sleeper"]
+def test_what_does_not_fit_into_the_time_is_left_out_and_said_so(fake):
+    fake(lambda name, split: {"rank-svm": 15.0, "ridge": 1.0}[name])
+    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=5, n_repeats=2, time_budget=50)
+    assert [each.method for each in board.left_out] == ["rank-svm"]
     assert "first of 5 splits" in board.left_out[0].reason
-    assert [standing.method for standing in board.standings] == ["best-feature"]
+    assert [standing.method for standing in board.standings] == ["ridge"]
     assert board.leader.n_splits == 10
     assert board.is_complete
 
 
-def test_a_search_that_outlasts_its_share_is_left_out_and_tried_again_with_more_time(monkeypatch, tmp_path):
-    slow = Method("slow", Sleeper, grid=lambda size: {"levels": [None, None]})
-    monkeypatch.setitem(METHODS, "sleeper", slow)
-    path = tmp_path / "records.jsonl"
-    settings = {"n_folds": 2, "n_repeats": 1, "records": path}
-    board = compare(make_table(), ["best-feature", "sleeper"], time_budget=0.2, **settings)
-    assert "did not finish within its share" in board.left_out[0].reason
-    longer = compare(make_table(), ["best-feature", "sleeper"], time_budget=60, **settings)
+def test_a_search_that_outlasts_its_share_is_left_out_and_tried_again_with_more_time(fake, tmp_path):
+    fake(lambda name, split: {"rank-svm": 15.0, "ridge": 1.0}[name])
+    settings = {"n_folds": 2, "n_repeats": 1, "records": tmp_path / "records.jsonl"}
+    board = compare(make_table(), ["rank-svm", "ridge"], time_budget=20, **settings)
+    assert [each.method for each in board.left_out] == ["rank-svm"]
+    assert "did not finish within" in board.left_out[0].reason
+    longer = compare(make_table(), ["rank-svm", "ridge"], time_budget=60, **settings)
     assert longer.left_out == ()
 
 
-def test_repeats_that_would_not_finish_are_not_begun(monkeypatch):
-    monkeypatch.setitem(METHODS, "sleeper", Method("slow", Sleeper))
-    board = compare(make_table(), ["sleeper"], n_folds=3, n_repeats=5, time_budget=0.8)
+def test_a_search_is_stopped_when_its_time_is_up():
+    board = compare(make_table(), ["best-feature", "rank-svm"], time_budget=1e-6, n_folds=2, n_repeats=1)
+    assert [each.method for each in board.left_out] == ["rank-svm"]
+    assert "did not finish within its share" in board.left_out[0].reason
+
+
+def test_repeats_that_would_not_finish_are_not_begun(fake):
+    calls = fake(lambda name, split: 10.0)
+    board = compare(make_table(), ["rank-svm"], n_folds=3, n_repeats=5, time_budget=50)
     assert board.protocol.n_repeats == 1
     assert board.leader.n_splits == 3
     assert board.is_complete
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize("slow", ["rank-svm", "ridge"])
+def test_time_that_is_up_within_a_split_leaves_no_method_out(fake, slow):
+    # the first split promises 2 s a method; the third takes far longer than what is left
+    fake(lambda name, split: 100.0 if split.fold == 2 and name == slow else 2.0)
+    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=5, n_repeats=2, time_budget=40)
+    assert board.left_out == ()
+    assert {standing.method: standing.n_splits for standing in board.standings} == {"rank-svm": 2, "ridge": 2}
+    assert not board.is_complete
+    assert board.time_was_up
+
+
+def test_a_fit_that_uses_the_time_up_ends_the_run(monkeypatch, fake):
+    calls = fake(lambda name, split: 2.0)
+    quick = comparing.run_trial
+
+    def overrun(*arguments, **options):  # a single fit cannot be stopped, only the next one not begun
+        record = quick(*arguments, **options)
+        return dataclasses.replace(record, fit_seconds=100.0) if (record.fold, record.method) == (1, "a") else record
+
+    monkeypatch.setattr(comparing, "run_trial", overrun)
+    for name in ("a", "b"):
+        monkeypatch.setitem(METHODS, name, METHODS["best-feature"])
+    board = compare(make_table(), ["a", "b"], n_folds=3, n_repeats=1, time_budget=50)
+    assert calls == [("a", 0, 0), ("b", 0, 0), ("a", 0, 1)]
+    assert [standing.n_splits for standing in board.standings] == [1, 1]
+    assert not board.is_complete
+
+
+def test_a_second_repeat_that_was_cut_short_keeps_the_planned_number_of_splits(fake):
+    fake(lambda name, split: 100.0 if (split.repeat, split.fold) == (1, 3) else 1.0)
+    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=5, n_repeats=2, time_budget=40)
+    assert not board.is_complete
+    assert board.leader.n_splits == 8
+    assert (board.protocol.n_folds, board.protocol.n_repeats) == (5, 2)
+    from wellorder.report import render
+
+    assert "Methods were judged on 8 of 10 planned splits." in render(board)
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_an_interrupt_before_the_first_split_is_done_goes_on_to_the_caller(tmp_path, after):
+    done = []
+
+    def interrupt(progress):
+        done.append(progress)
+        if len(done) == after:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "records.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        compare(make_table(), QUICK, n_folds=3, n_repeats=1, records=path, progress=interrupt)
+    assert len(list(read_records(path))) == after  # nothing is lost
+
+
+def test_what_failed_for_want_of_memory_is_tried_again(fake, tmp_path):
+    settings = {"n_folds": 2, "n_repeats": 1, "records": tmp_path / "records.jsonl"}
+    calls = fake(lambda name, split: 1.0, lambda name, split: "out of memory: 9 GB" if name == "rank-svm" else None)
+    first = compare(make_table(), ["rank-svm", "ridge"], **settings)
+    assert [each.reason for each in first.left_out] == ["out of memory: 9 GB"]
+    calls = fake(lambda name, split: 1.0)
+    assert compare(make_table(), ["rank-svm", "ridge"], **settings).left_out == ()
+    assert {name for name, _, _ in calls} == {"rank-svm"}
+
+
+class OutOfMemory(wo.BestFeature):
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        raise MemoryError("9 GB")
+
+
+def test_want_of_memory_is_told_apart_from_faults(monkeypatch):
+    monkeypatch.setitem(METHODS, "huge", Method("huge", OutOfMemory))
+    board = compare(make_table(), ["ridge", "huge"], n_folds=2, n_repeats=1)
+    assert board.left_out[0].reason == f"{trials.OUT_OF_MEMORY}9 GB"
 
 
 class Breaks(wo.BestFeature):
@@ -258,3 +403,109 @@ def test_every_grid_is_of_the_methods_own_parameters(name):
     grid = method.grid(Size("grades", 500, 10, 1_000, 500))
     assert set(grid) <= set(method.make().get_params())
     assert method.about
+
+
+def test_methods_that_draw_are_seeded(monkeypatch):
+    monkeypatch.setitem(
+        METHODS, "draws", Method("random landmarks", lambda: wo.RankSVM(kernel="rbf", gamma=0.3, n_components=5))
+    )
+    settings = {"n_folds": 2, "n_repeats": 1}
+    boards = [compare(make_table(), ["draws", "rank-svm"], seed=seed, **settings) for seed in (0, 0, 1)]
+    assert results(boards[0]) == results(boards[1])
+    assert METHODS["rank-svm-nystroem"].make().random_state is None  # else the seed would not reach it
+    table = make_table()
+    fits = [wo.evaluation.fit_table(table, "draws", with_resolution=False, seed=seed) for seed in (0, 0, 1)]
+    scores = [fitted.model.decision_function(table) for fitted in fits]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert np.abs(scores[0] - scores[2]).max() > 1e-3
+
+
+def test_unjudged_rows_change_neither_means_nor_intervals():
+    table = make_table(n=60)
+    judged = np.random.default_rng(0).permutation(np.repeat([True, False], [60, 180]))
+    X, y = np.random.default_rng(1).standard_normal((240, 4)), np.full(240, np.nan)
+    X[judged], y[judged] = table.X.to_numpy(), table.y
+    with_holes = dataclasses.replace(table, X=pl.DataFrame(X, schema=table.X.columns), y=y)
+    # the best single column is the same however columns are scaled, which unjudged rows have a say in
+    full, part = (compare(each, ["best-feature"], n_folds=3, n_repeats=2) for each in (with_holes, table))
+    assert {(record.n_train, record.n_test) for record in full.records} == {(40, 20)}
+    for name in ("mean", "low", "high"):
+        assert getattr(full.leader, name) == pytest.approx(getattr(part.leader, name))
+    assert full.leader.low < full.leader.mean
+
+
+def test_the_leader_is_not_tested_as_if_it_had_been_named_before():
+    # eight methods that are all alike: the best of them must not be called better more often than 5 times in 100
+    protocol = wo.evaluation.Protocol("rows", 5, 1, 3, 0, "swapped_pairs", ("swapped_pairs",))
+    rng = np.random.default_rng(0)
+    names = [f"m{number}" for number in range(8)]
+    found = 0
+    for _ in range(150):
+        # splits that share training rows vary together: correlation 0.2, which the test assumes
+        values = np.sqrt(0.2) * rng.standard_normal((8, 1)) + np.sqrt(0.8) * rng.standard_normal((8, 5))
+        records = [
+            Record("k", "made", name, 0, fold, 0, 80, 20, {"swapped_pairs": float(values[place, fold])})
+            for place, name in enumerate(names)
+            for fold in range(5)
+        ]
+        board = wo.evaluation.make_leaderboard("made", records, names, (), protocol, greater_is_better=False)
+        found += any(standing.is_told_apart for standing in board.standings)
+    assert found <= 0.07 * 150
+
+
+def test_p_values_are_holms_over_every_two_methods():
+    rng = np.random.default_rng(3)
+    values = 0.2 + 0.01 * rng.standard_normal((3, 6)) + np.array([[0.0], [0.02], [0.05]])
+    records = [
+        Record("k", "made", f"m{place}", 0, fold, 0, 50, 10, {"swapped_pairs": float(values[place, fold])})
+        for place in range(3)
+        for fold in range(6)
+    ]
+    protocol = wo.evaluation.Protocol("rows", 6, 1, 3, 0, "swapped_pairs", ("swapped_pairs",))
+    board = wo.evaluation.make_leaderboard("made", records, ["m0", "m1", "m2"], (), protocol, greater_is_better=False)
+    raw = [
+        wo.evaluation.corrected_resampled_test(values[a] - values[b], 0.2).p_value for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
+    expected = wo.evaluation.holm(raw)
+    assert [standing.p_value for standing in board.standings[1:]] == expected[:2].tolist()
+
+
+def table_of_lists(n_with_pairs, n_silent, size=12):
+    """Lists with pairs, and lists whose rows all have one grade."""
+    table = make_table(n=size * (n_with_pairs + n_silent))
+    groups = np.repeat(np.arange(n_with_pairs + n_silent), size)
+    y = np.where(groups < n_with_pairs, table.y, 1.0)
+    return dataclasses.replace(table, y=y, groups=groups, group="query")
+
+
+@pytest.mark.parametrize(("n_with_pairs", "split_by"), [(2, "groups"), (3, "groups"), (1, "rows")])
+def test_few_lists_with_a_pair_are_enough_for_every_method(n_with_pairs, split_by):
+    board = compare(table_of_lists(n_with_pairs, 6), QUICK, n_repeats=1)
+    assert board.left_out == ()
+    assert board.protocol.split_by == split_by
+    assert np.isfinite([standing.mean for standing in board.standings]).all()
+    assert board.leader.n_splits == (5 if split_by == "rows" else n_with_pairs)
+    assert all(record.params for record in board.of("rank-svm"))  # there was a search, cut by rows where it must be
+
+
+def test_where_a_search_has_nothing_to_cut_the_defaults_are_used_and_it_is_said():
+    table = table_of_lists(2, 0, size=2)
+    board = compare(dataclasses.replace(table, y=np.array([0.0, 1.0, 0.0, 1.0])), QUICK, n_repeats=1)
+    assert board.left_out == ()
+    record = board.of("rank-svm")[0]
+    assert record.params == {}
+    assert any("the method's own" in note for note in record.notes)
+
+
+def test_numbers_of_numpy_in_a_grid_are_kept_as_plain_ones(monkeypatch, tmp_path):
+    grid = {"alpha": [np.int64(3), np.float32(0.5)]}
+    monkeypatch.setitem(METHODS, "ridge", dataclasses.replace(METHODS["ridge"], grid=lambda size: grid))
+    path = tmp_path / "records.jsonl"
+    board = compare(make_table(), ["ridge"], n_folds=2, n_repeats=1, records=path)
+    assert board.leader.params["alpha"] in (3, 0.5)
+    assert {type(record.params["alpha"]) for record in board.records} <= {int, float}
+    assert list(read_records(path)) == list(board.records)
+    odd = [dataclasses.replace(record, params={"n": np.int64(3), "of": np.mean}) for record in board.records]
+    again = wo.evaluation.make_leaderboard("made", odd, ["ridge"], (), board.protocol, greater_is_better=False)
+    assert again.leader.params["n"] == 3
+    assert json.loads(odd[0].to_json())["params"]["n"] == 3

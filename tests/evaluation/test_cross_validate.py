@@ -197,3 +197,24 @@ def test_clear_errors(call, match):
 
 def test_splitters_that_repeat():
     assert len(cross_validate(wo.RankSVM(), X, Y, cv=RepeatedKFold(n_splits=3, n_repeats=2)).splits) == 6
+
+
+def test_unjudged_rows_make_no_interval_narrower():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = np.round(X[:, 0] + rng.standard_normal(60))
+    places = np.sort(rng.permutation(240)[:60])
+    table, holes = rng.standard_normal((240, 3)), np.full(240, np.nan)
+    table[places], holes[places] = X, y
+    model = wo.RankSVM(tol=1e-8)
+    expected = wo.cross_validate(model, X, y, n_repeats=2)
+    found = wo.cross_validate(model, table, holes, n_repeats=2)
+    assert found.n_judged == expected.n_judged
+    assert found.n_judged[0] == (48, 12)
+    one, other = found.interval("swapped_pairs"), expected.interval("swapped_pairs")
+    assert (one.low, one.mean, one.high) == pytest.approx((other.low, other.mean, other.high))
+    by_group = wo.cross_validate(model, table, holes, groups=np.arange(240) % 10)
+    assert sum(n_test for _, n_test in by_group.n_judged) == 60
+    text = np.array(["low", "high"], dtype=object)[(y > 0).astype(int)]
+    named = wo.cross_validate(wo.RankSVM(levels=["low", "high"]), X, text)
+    assert named.n_judged[0] == (48, 12)

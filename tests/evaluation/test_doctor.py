@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import wellorder as wo
-from wellorder.evaluation import examine
+from wellorder.evaluation import examine, giveaways
+from wellorder.evaluation.doctor import _row_fingerprints
 
 from .tables import make_comparisons, make_table
 
@@ -89,6 +90,26 @@ def test_equal_rows_with_other_grades():
     assert finding.severity == "warning"
     assert "2 rows" in finding.what
     assert "rows 1, 2" in finding.what
+    n_pairs = wo.Grades(y).describe().n_pairs
+    assert f"the 1 pair of such rows, {100 / n_pairs:.2g} % of all" in finding.advice
+
+
+def test_the_least_error_that_is_named_can_be_reached():
+    x = np.arange(100.0)
+    y = x.copy()
+    x[[1, 3]] = x[[0, 2]]  # 4 of 100 rows in two conflicts, all others in perfect order
+    table = wo.data.Table("t.csv", pl.DataFrame({"x": x}), y)
+    advice = find(table, "but another grade").advice
+    assert "the 2 pairs of such rows" in advice
+    assert f"{100 * wo.metrics.swapped_pairs(y, x):.2g} % of all" in advice
+
+
+def test_conflicts_are_counted_as_pairs_of_one_list():
+    y = np.array([0, 0, 1, 2, 0, 1, 1, 3.0])
+    x = np.array([5, 5, 5, 5, 5, 7, 7, 8.0])
+    groups = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    table = wo.data.Table("t.csv", pl.DataFrame({"x": x}), y, groups=groups, group="query")
+    assert "the 5 pairs of such rows" in find(table, "but another grade").advice
 
 
 def test_equal_rows_of_different_lists_are_no_contradiction_but_may_leak():
@@ -112,6 +133,82 @@ def test_a_column_that_gives_the_target_away():
     finding = find(dataclasses.replace(table, X=frame), "'payout'")
     assert finding.severity == "warning"
     assert "--drop payout" in finding.advice
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda y: pl.Series("copy", np.where(np.arange(len(y)) == 3, np.nan, 3 * y)),
+        lambda y: pl.Series("copy", [None if row == 3 else 3 * value for row, value in enumerate(y)]),
+        lambda y: pl.Series("copy", np.where(np.arange(len(y)) % 2 == 0, np.nan, y)),
+        lambda y: pl.Series("copy", [f"grade {value:g}" for value in y]),
+        lambda y: pl.Series("copy", [None if row == 3 else "zyxw"[int(value)] for row, value in enumerate(y)]),
+        lambda y: pl.Series("copy", [f"{'zyxw'[int(value)]}{row % 3}" for row, value in enumerate(y)]),
+    ],
+)
+def test_a_target_in_other_clothes_is_found_with_gaps_and_as_text(make):
+    table = make_table()
+    sick = dataclasses.replace(table, X=table.X.with_columns(make(table.y)))
+    assert find(sick, "'copy' alone orders all pairs").severity == "warning"
+
+
+def test_a_copy_of_a_continuous_target_is_found():
+    table = make_table(grades=90)
+    sick = dataclasses.replace(table, X=table.X.with_columns(pl.Series("copy", np.exp(table.y / 9))))
+    assert find(sick, "'copy' alone").severity == "warning"
+
+
+@pytest.mark.parametrize(("n", "n_positive", "d"), [(20, 1, 50), (20, 2, 50), (10, 5, 500)])
+def test_luck_is_no_giveaway(n, n_positive, d):
+    rng = np.random.default_rng(0)
+    y = np.r_[np.ones(n_positive), np.zeros(n - n_positive)]
+    noise = {f"x{j}": rng.standard_normal(n) for j in range(d)}
+    names = {f"n{j}": rng.choice(list("abcdefghi"), n) for j in range(d)}
+    table = wo.data.Table("t.csv", pl.DataFrame(noise | names), y)
+    assert not any("clothes" in what for what in findings(table))
+
+
+def test_one_good_row_among_many_proves_nothing():
+    x = np.random.default_rng(0).standard_normal(100_000)
+    table = wo.data.Table("t.csv", pl.DataFrame({"x": x}), (x == x.max()).astype(float))
+    assert not any("clothes" in what for what in findings(table))
+
+
+@pytest.mark.parametrize("groups", [None, 60])
+def test_many_rows_are_sampled_and_rare_levels_kept(monkeypatch, groups):
+    monkeypatch.setattr(giveaways, "_ROWS", (200, 200))
+    rng = np.random.default_rng(0)
+    y = (np.arange(6_000) % 400 == 0).astype(float) if groups is None else rng.integers(0, 3, 6_000).astype(float)
+    frame = pl.DataFrame({"x": rng.standard_normal(6_000), "copy": -7 * y})
+    of_row = None if groups is None else rng.integers(0, groups, 6_000)
+    table = wo.data.Table("t.csv", frame, y, groups=of_row, group=None if groups is None else "query")
+    assert find(table, "'copy' alone").severity == "warning"
+    rows = giveaways._sample(table.grades(), 200)
+    assert len(rows) == len(np.unique(rows)) == 200
+    if groups is None:
+        assert y[rows].sum() == 15  # all of the rare level
+
+
+def test_what_was_not_tried_is_said(monkeypatch):
+    monkeypatch.setattr(giveaways, "_MOST_COLUMNS", 3)
+    assert find(make_table(), "it was not tried").severity == "note"
+
+
+def test_small_features_beside_large_ones_tell_sparse_rows_apart():
+    k = np.arange(40.0)
+    X = sp.csr_array(np.column_stack([np.full(40, 1e12), 1e-6 * k, np.zeros(40)]))
+    table = wo.data.Table("t.letor", X, np.random.default_rng(0).permutation(40) % 4.0)
+    assert not any("features" in what for what in findings(table))
+    twins = sp.csr_array(sp.vstack([X, X[:10]]))
+    sick = wo.data.Table("t.letor", twins, np.r_[table.y, table.y[:10] + 1])
+    assert "20 rows" in find(sick, "but another grade").what
+
+
+def test_sparse_rows_are_equal_however_they_are_stored():
+    stored = sp.csr_array((np.array([1.0, 2.0, 0.0, 2.0, 1.0]), np.array([0, 2, 1, 2, 0]), np.array([0, 3, 5])))
+    assert len(np.unique(_row_fingerprints(stored))) == 1
+    other = sp.csr_array(np.array([[1.0, 0, 2.0], [2.0, 0, 1.0], [0, 1.0, 2.0], [0, 0, 0], [3.0, 0, 0]]))
+    assert len(np.unique(_row_fingerprints(other))) == 5
 
 
 def test_a_column_of_names_is_a_problem():

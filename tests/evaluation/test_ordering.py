@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wellorder as wo
-from wellorder.evaluation import evaluate_table, fit_table, order_items
+from wellorder.evaluation import METHODS, Method, evaluate_table, fit_table, order_items
 from wellorder.evaluation.resolution import bands, least_difference, measure_resolution
 
 from .tables import make_comparisons, make_table
@@ -31,8 +33,7 @@ def test_bands_hold_what_is_close_and_part_what_is_not(values, least):
 
 def test_resolution_rises_and_knows_a_perfect_model():
     easy, hard = make_table(n=300, noise=0.01), make_table(n=300, noise=3.0)
-    model = wo.data.TableRanker(wo.RankSVM())
-    clear, dim = measure_resolution(model, easy), measure_resolution(model, hard)
+    clear, dim = (measure_resolution(wo.data.TableRanker(wo.RankSVM()).fit, table) for table in (easy, hard))
     for resolution in (clear, dim):
         difference, share = resolution.curve
         assert (np.diff(difference) > 0).all()
@@ -73,6 +74,23 @@ def test_order_items_by_list():
         assert [row[0] for row in each.rows] == [1, 2, 3, 4]
 
 
+def test_lists_of_names_in_any_order_keep_their_rows_together():
+    table = make_table(n=40)
+    groups = np.array([f"q{number}" for number in np.random.default_rng(0).integers(0, 9, 40)], dtype=object)
+    table = dataclasses.replace(table, groups=groups, group="query", ids=np.arange(40).astype(str).astype(object))
+    ordered = order_items(fit_table(table, "ridge", with_resolution=False).model, table)
+    assert {each.group for each in ordered.lists} == set(groups)
+    for each in ordered.lists:
+        assert {row[2] for row in each.rows} == {str(row) for row in np.flatnonzero(groups == each.group)}
+
+
+def test_the_note_says_what_bands_are_and_are_not():
+    table = make_table(n=300)
+    note = order_items(fit_table(table, "rank-svm").model, table).note
+    assert "below its first" in note
+    assert "two bands may be as close" in note
+
+
 def test_equal_scores_share_a_rank():
     table = make_table()
     model = fit_table(table, "best-feature", with_resolution=False).model
@@ -89,6 +107,41 @@ def test_fit_table_searches_what_was_not_set():
     assert set(found.params) == {"C", "gamma"}
     assert found.params["C"] == 1.0
     assert found.model.ranker_.gamma == found.params["gamma"]
+
+
+def test_held_out_rows_had_no_say_in_the_search(monkeypatch):
+    # noise alone: the winner of a search over many settings looks good on the folds that it was chosen by
+    rng = np.random.default_rng(0)
+    table = make_table(n=60, d=12, seed=3)
+    noise = dataclasses.replace(table, y=rng.permutation(table.y))
+    grid = {"sign": [1, -1], "column": list(range(12))}
+    monkeypatch.setitem(METHODS, "lucky", Method("one column", OneColumn, grid=lambda size: grid))
+    fitted = fit_table(noise, "lucky", searching=True)
+    assert set(fitted.params) == {"sign", "column"}
+    assert 0.35 < fitted.held_out_score < 0.55
+    splits = list(wo.evaluation.folds(noise.grades(), n_folds=5))
+    X = noise.X.to_numpy()
+    found = [fit_table(noise.take(split.train), "lucky", searching=True, with_resolution=False) for split in splits]
+    by_hand = [
+        1 - wo.metrics.swapped_pairs(noise.y[split.test], each.params["sign"] * X[split.test, each.params["column"]])
+        for split, each in zip(splits, found, strict=True)
+    ]
+    assert fitted.held_out_score == pytest.approx(np.mean(by_hand))
+
+
+class OneColumn(wo.BestFeature):
+    """Scores rows by a column, up or down."""
+
+    def __init__(self, *, column=0, sign=1, levels=None):
+        self.column = column
+        self.sign = sign
+        self.levels = levels
+
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        self.n_features_in_ = X.shape[1]
+        self.coef_ = np.zeros(X.shape[1])
+        self.coef_[self.column] = self.sign
+        return self
 
 
 def test_scores_of_a_fit_are_those_of_the_metric():

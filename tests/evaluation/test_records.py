@@ -70,12 +70,46 @@ def test_a_line_that_was_cut_off_is_dropped_and_nothing_else(tmp_path, cut):
     assert [record.key for record in read_records(path)] == ["a", "c"]
 
 
-def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"dear diary\nnothing happened\n",
+        b'{"my":"only copy"}',
+        b"one line without an end",
+        b"\n\n  dear diary",
+        b"\xff\xfe no text",
+        b"[1, 2]",
+    ],
+)
+def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path, content):
     path = tmp_path / "notes.txt"
-    path.write_text("dear diary\nnothing happened\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"notes.txt, line 1: this is no record of a fit"):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"notes.txt, line \d: this is no record of a fit"):
         RecordFile(path)
-    assert path.read_text(encoding="utf-8") == "dear diary\nnothing happened\n"
+    assert path.read_bytes() == content
+
+
+def test_a_record_in_the_middle_that_is_none_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "records.jsonl"
+    content = a_record("a").to_json() + "\nhello\n" + a_record("b").to_json()[:-5]
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match="line 2"):
+        RecordFile(path)
+    assert path.read_text(encoding="utf-8") == content
+
+
+def test_a_last_record_without_a_line_end_stays_on_disk(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text(a_record("a").to_json() + "\n" + a_record("b").to_json(), encoding="utf-8")
+    RecordFile(path).append(a_record("c"))
+    assert [record.key for record in read_records(path)] == ["a", "b", "c"]
+
+
+def test_a_lone_record_that_was_cut_off_is_dropped(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text(a_record("a").to_json()[:30], encoding="utf-8")
+    RecordFile(path).append(a_record("b"))
+    assert [record.key for record in read_records(path)] == ["b"]
 
 
 def test_without_a_path_records_stay_in_memory():

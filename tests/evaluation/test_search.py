@@ -200,6 +200,12 @@ def test_comparisons(kernel):
     ]
     np.testing.assert_allclose([point.values for point in found.table], expected, atol=1e-12)
     assert found.best_estimator.predict(items).shape == (40,)
+    by_name = search(estimator, {"C": [1.0]}, items, GAMES, cv=4, metric="comparison_error").table[0].values
+    for value, split in zip(by_name, comparison_folds(GAMES, n_folds=4), strict=True):
+        scores = clone(estimator).set_params(C=1.0).fit(items, take(GAMES, split.train)).decision_function(items)
+        test = take(GAMES, split.test)
+        predicted = np.sign(scores[test.right] - scores[test.left])
+        assert value == pytest.approx(wo.metrics.comparison_error(test.outcome, predicted))
     auc = search(estimator, {"C": [0.1, 10.0]}, items, GAMES, cv=4, metric="comparison_auc")
     assert auc.greater_is_better
     assert 0.25 < auc.best_score <= 1
@@ -309,9 +315,16 @@ def test_weighted_grades_with_a_metric_of_lists():
 
 
 def test_unjudged_rows_change_nothing():
-    holes = np.where(np.arange(90) % 9 == 0, np.nan, Y)
-    found = search(wo.RankSVM(kernel="rbf"), GRID, X, holes)
-    assert not np.isnan([point.values for point in found.table]).any()
+    """Nothing but gamma="scale", which looks at all rows: here a width is given."""
+    places = np.random.default_rng(5).permutation(180)[:90]
+    places.sort()
+    table, holes = np.random.default_rng(6).standard_normal((180, 3)), np.full(180, np.nan)
+    table[places], holes[places] = X, Y
+    model = wo.RankSVM(kernel="rbf", tol=1e-8)
+    found, expected = search(model, GRID, table, holes), search(model, GRID, X, Y)
+    assert found.best_params == expected.best_params
+    for one, other in zip(found.table, expected.table, strict=True):
+        np.testing.assert_allclose(one.values, other.values, atol=1e-12)
 
 
 def test_folds_without_a_pair_are_skipped_with_a_warning():

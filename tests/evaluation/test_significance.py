@@ -68,6 +68,8 @@ def test_it_holds_its_level_where_the_plain_t_test_does_not():
     [
         ([0.0, 0.0, 0.0], 1.0, 0.0, 0.0),
         ([0.1, 0.1, 0.1], 0.0, 0.1, 0.1),
+        ([0.1, 0.1], np.nan, 0.1, 0.1),
+        ([0.0, 0.0], 1.0, 0.0, 0.0),
         ([0.0], 1.0, np.nan, np.nan),
         ([0.3], np.nan, np.nan, np.nan),
         ([], np.nan, np.nan, np.nan),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import wellorder as wo
 from wellorder.evaluation.curves import comparison_roc_curve, ndcg_curve
+from wellorder.evaluation.judging import judge_grades
 from wellorder.evaluation.records import SwapTable
 from wellorder.evaluation.swaps import bin_grades, pool_swaps, swap_table
 from wellorder.metrics import comparison_roc, ndcg, order_error_rates
@@ -161,3 +162,24 @@ def test_a_long_roc_is_thinned_and_keeps_its_shape():
     assert len(curve.x) <= 200 < len(roc.fpr)
     assert (curve.x[0], curve.y[0], curve.x[-1], curve.y[-1]) == (0, 0, 1, roc.tpr[-1])
     assert np.trapezoid(curve.y, curve.x) == pytest.approx(np.trapezoid(roc.tpr, roc.fpr), abs=2e-3)
+
+
+def test_row_weights_count_in_bins_as_in_the_metric():
+    rng = np.random.default_rng(4)
+    y, scores, weights = rng.random(60), rng.standard_normal(60), rng.integers(0, 4, 60).astype(float)
+    grades = wo.Grades(y, np.arange(60) % 3, weights=weights)
+    bins = bin_grades(grades)
+    table = judge_grades(grades, scores, ("swapped_pairs",), bins).swaps
+    assert table == judge_grades(grades, scores, ("swapped_pairs",)).swaps
+    rows = [(i, j) for i in range(60) for j in range(60) if i % 3 == j % 3]
+    for low in range(6):
+        for high in range(low + 1, 6):
+            pairs = [(i, j) for i, j in rows if (bins.level[i], bins.level[j]) == (low, high)]
+            total = sum(weights[i] * weights[j] for i, j in pairs)
+            swapped = sum(weights[i] * weights[j] for i, j in pairs if scores[i] >= scores[j])
+            assert table.total[low][high] == pytest.approx(total)
+            assert table.swapped[low][high] == pytest.approx(swapped)
+    few = wo.Grades(np.digitize(y, [0.5]), weights=weights)
+    judged = judge_grades(few, scores, ("swapped_pairs",), bin_grades(few))
+    share = judged.swaps.swapped[0][1] / judged.swaps.total[0][1]
+    assert share == pytest.approx(judged.metrics["swapped_pairs"])  # the table beside the metric says the same

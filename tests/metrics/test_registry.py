@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.strategies import cases
 
 import wellorder as wo
-from wellorder.metrics import METRICS, parse, scorer
+from wellorder.metrics import COMPARISON_METRICS, METRICS, find_definition, parse, scorer
 
 NAMES = [f"{name}@3" if METRICS[name].needs_cutoff else name for name in METRICS]
 MORE = [
@@ -165,3 +165,33 @@ def test_scorer_is_higher_for_better_models():
     assert scorer("swapped_pairs")(bad, X, y) == -1.0
     assert repr(scorer("swapped_pairs")) == "scorer('swapped_pairs')"
     assert scorer("ndcg@3")(good, X, y) == 1.0
+
+
+def test_definitions_are_found_by_the_names_that_metrics_print():
+    assert find_definition("ndcg(gain=linear)@5") is METRICS["ndcg"]
+    assert find_definition("swapped_pairs") is METRICS["swapped_pairs"]
+    assert find_definition("swapped_pairs", comparisons=True) is COMPARISON_METRICS["swapped_pairs"]
+    assert find_definition("comparison_error").is_share
+    assert find_definition("ndcg", comparisons=True) is METRICS["ndcg"]
+    assert find_definition("my_metric") is None
+
+
+def test_metrics_of_comparisons_are_counts_of_comparisons():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 5, 12).astype(float)
+    left = rng.integers(0, 12, 80)
+    right = (left + rng.integers(1, 12, 80)) % 12
+    outcome = rng.integers(-1, 2, 80)
+    weight = rng.integers(1, 4, 80).astype(float)
+    sign = np.sign(scores[right] - scores[left])
+    decided = outcome != 0
+    for weights in (None, weight):
+        w = np.ones(80) if weights is None else weights
+        games = wo.Comparisons(left, right, outcome, weights)
+        value = {name: each.function(games, scores) for name, each in COMPARISON_METRICS.items()}
+        swapped = w[decided & (sign != outcome)].sum() / w[decided].sum()
+        assert value["swapped_pairs"] == pytest.approx(swapped)
+        assert value["comparison_error"] == pytest.approx(w[sign != outcome].sum() / w.sum())
+        assert value["comparison_auc"] == wo.metrics.comparison_auc(outcome, scores[right] - scores[left])
+    with pytest.warns(UserWarning, match="is not defined"):
+        assert np.isnan(COMPARISON_METRICS["swapped_pairs"].function(wo.Comparisons([0], [1], [0]), scores))

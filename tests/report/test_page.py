@@ -262,3 +262,20 @@ def test_scales_leave_a_far_baseline_out():
 def test_left_out_alone_makes_a_section():
     board = replace(boards.made(), left_out=(LeftOut("svor", "too slow"),))
     assert "Left out, and why svor too slow" in Page(render(board)).words
+
+
+def test_the_method_says_what_was_done_and_no_more():
+    board = boards.made()
+    with_code = replace(board, protocol=replace(board.protocol, code="import wellorder", n_repeats=2, time_budget=60.0))
+    words = Page(render(with_code)).words
+    assert "all of it was done 2 times" in words
+    assert "with the same versions they give the same numbers" in words
+    assert "which decides what is left out" in words
+    assert "every scaling and encoding of columns" in words
+    assert "over every two methods" in words
+    unfinished = Page(render(replace(with_code, is_complete=False))).words
+    assert "all of it was to be done 2 times" in unfinished
+    assert "same numbers" not in unfinished
+    compared = Page(render(boards.comparisons())).words
+    assert "every scaling and encoding" not in compared
+    assert "scaled and encoded over all items" in compared

@@ -6,16 +6,17 @@ from dataclasses import replace
 import pytest
 
 from tests.report import boards
-from wellorder.metrics import METRICS
+from wellorder.metrics import COMPARISON_METRICS, METRICS
 from wellorder.report import describe_metric
 from wellorder.report.wording import caution, claim, metric_title, rivals, verdict, write_interval, write_value
 
 
-@pytest.mark.parametrize("name", [*METRICS, "comparison_error", "comparison_auc"])
-def test_every_metric_has_plain_words_and_a_direction(name):
+@pytest.mark.parametrize("name", [*METRICS, *COMPARISON_METRICS])
+@pytest.mark.parametrize("comparisons", [False, True])
+def test_every_metric_has_plain_words_and_a_direction(name, comparisons):
     written = f"{name}@5" if name == "precision" else name
-    words = describe_metric(written)
-    greater = METRICS[name].greater_is_better if name in METRICS else name == "comparison_auc"
+    words = describe_metric(written, comparisons=comparisons)
+    greater = {**COMPARISON_METRICS, **METRICS}[name].greater_is_better
     assert words.endswith("Higher is better." if greater else "Lower is better.")
     assert len(words) > 40
     assert "_" not in metric_title(written)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import Bar, number, percent, print_table, seconds
+from ..writing import write_percent, write_seconds
+from .output import Bar, number, print_table
 
 if TYPE_CHECKING:
     from ..evaluation import Leaderboard, Progress, Standing
@@ -23,8 +24,8 @@ def show_progress(bar: Bar) -> Callable[[Progress], None]:
     return show
 
 
-def print_leaderboard(board: Leaderboard) -> None:
-    """Print the methods from best to worst, what was left out, and how to read it."""
+def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
+    """Print the methods from best to worst, what was left out, and how to go on from the file of records."""
     protocol = board.protocol
     n = board.leader.n_splits
     kept = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}[protocol.split_by]
@@ -39,11 +40,24 @@ def print_leaderboard(board: Leaderboard) -> None:
     for each in board.left_out:
         click.echo(f"left out {each.method}: {each.reason}")
     if not board.is_complete:
-        click.echo("the comparison was stopped before all splits were done; the same command goes on from its records")
+        click.echo(_how_to_go_on(board.time_was_up, records))
+
+
+def _how_to_go_on(time_was_up: bool, records: str | None) -> str:
+    if time_was_up:
+        kept = "" if records is None else f", and goes on from {records}"
+        return f"time was up before all splits were done; a larger --time-budget does the rest{kept}"
+    stopped = "the comparison was stopped before all splits were done"
+    if records is None:
+        return f"{stopped}; with --report or --records it could go on from there"
+    return f"{stopped}; the same command goes on from {records}"
 
 
 def _row(place: int, standing: Standing, metric: str, others: list[str]) -> list[str]:
-    write = percent if metric == "swapped_pairs" else number
+    from ..metrics import find_definition
+
+    definition = find_definition(metric)
+    write = write_percent if definition is not None and definition.is_share else number
     interval = "–" if standing.low != standing.low else f"{write(standing.low)} – {write(standing.high)}"
     return [
         f"{place}",
@@ -52,8 +66,8 @@ def _row(place: int, standing: Standing, metric: str, others: list[str]) -> list
         interval,
         _verdict(standing),
         *(number(standing.metrics[name], 3) for name in others),
-        seconds(standing.search_seconds),
-        seconds(standing.fit_seconds),
+        write_seconds(standing.search_seconds),
+        write_seconds(standing.fit_seconds),
     ]
 
 
@@ -61,5 +75,5 @@ def _verdict(standing: Standing) -> str:
     if standing.p_value is None:
         return ""
     if standing.p_value != standing.p_value:
-        return "one split: no test"
+        return "too few splits to test"
     return f"worse (p = {standing.p_value:.2g})" if standing.is_told_apart else "not told apart"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..suggest import suggest
+
 if TYPE_CHECKING:
     from ..data import ComparisonTable, Table
 
@@ -33,6 +35,17 @@ def output_file(ctx: click.Context, param: click.Parameter, value: str | None) -
     return value
 
 
+def format_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Check the name of a format; the formats are only loaded once one is named."""
+    if value is None:
+        return None
+    from ..data.formats import FORMATS
+
+    if value not in FORMATS:
+        raise click.BadParameter(f"there is no format {value!r}; {suggest(value, FORMATS)}")
+    return value
+
+
 _ROLES = (
     click.option("--target", metavar="COLUMN", help="The column with the grades; higher is better."),
     click.option("--group", metavar="COLUMN", help="The query or list a row belongs to; only such rows are compared."),
@@ -46,7 +59,11 @@ _READING = (
     click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
     click.option("--items", metavar="FILE", help="For comparisons (left,right,outcome): a file about the items."),
     click.option(
-        "--format", "format_", type=click.Choice(["csv", "tsv", "parquet", "arff", "letor"]), help="If it is not clear."
+        "--format",
+        "format_",
+        metavar="NAME",
+        callback=format_name,
+        help="Such as csv or letor, where neither content nor name of the file say it.",
     ),
 )
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..writing import NOTHING
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -73,16 +75,6 @@ def progress_bar(text: str) -> Iterator[Bar]:
         yield Bar(progress, progress.add_task(text, total=None))
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """Write a share as percent, or – where there is none."""
-    return "–" if math.isnan(share) else f"{100 * share:.{digits}f} %"
-
-
 def number(value: float, digits: int = 4) -> str:
     """Write a number, or – where there is none."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def seconds(value: float) -> str:
-    """Write a time as a person would."""
-    return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"
+    return NOTHING if math.isnan(value) else f"{value:.{digits}f}"

@@ -69,6 +69,12 @@ def read_for(
             _lack(found.source, "its lines have no qid", "group", judged)
         return found if judged or model.supervision_ == "comparisons" else replace(found, y=None)
     if model.supervision_ == "comparisons" and is_comparisons(found):
+        if model.encoder_ is not None and items is None:
+            raise found.error(
+                "the model scores items by their features; name their file with items="
+                if judged
+                else "these are comparisons, and it is items that get a score; give the file of items"
+            )
         return give_roles(found, Roles(item=None if items is None else model.item_, text=_text_columns(model)), items)
     if judged and model.supervision_ == "comparisons":
         raise found.error(

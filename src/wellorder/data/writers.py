@@ -1,4 +1,4 @@
-"""Tables and scores to files: CSV, TSV or Parquet by the name's ending, gzipped if it ends in ``.gz``."""
+"""Tables and scores to files: the format follows from the name's ending, gzipped if it ends in ``.gz``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ import polars as pl
 from ..order.labels import encode_groups
 from ..order.swaps import check_scores
 from ..sweeps import Array, Ints
+from .arff_text import arff_text
 from .errors import DataError
+from .formats import FORMATS
+from .letor import write_letor
 from .lines import PathLike, open_for_writing
 from .numbered import dense
 from .sheet import refuse_twice
@@ -31,7 +34,7 @@ def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
     Parameters
     ----------
     path : path-like
-        Where to: its ending is .csv, .tsv or .parquet, perhaps with .gz.
+        Where to: its ending is .csv, .tsv, .parquet, .arff or .letor, perhaps with .gz.
     table : Table or ComparisonTable
         Items, groups, features, weights and grades become columns in this order, under the names they were read
         with. Comparisons become ``left``, ``right``, ``outcome`` (and ``weight``); their items are a table of
@@ -49,6 +52,11 @@ def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
     3.1,red,5.0
     ,white,6.0
     """
+    if _ending(path) in FORMATS["letor"].endings:
+        if isinstance(table, ComparisonTable):
+            raise DataError(os.fspath(path), "a LETOR file holds graded rows, no comparisons; write .csv")
+        write_letor(path, table)
+        return
     _write(path, _comparison_frame(table) if isinstance(table, ComparisonTable) else _table_frame(path, table))
 
 
@@ -160,17 +168,27 @@ def _comparison_frame(table: ComparisonTable) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _write(path: PathLike, frame: pl.DataFrame) -> None:
+def _ending(path: PathLike) -> str:
     name = Path(os.fspath(path))
+    return (name.with_suffix("") if name.suffix.lower() == ".gz" else name).suffix.lower()
+
+
+def _write(path: PathLike, frame: pl.DataFrame) -> None:
+    name, ending = Path(os.fspath(path)), _ending(path)
     zipped = name.suffix.lower() == ".gz"
-    ending = (name.with_suffix("") if zipped else name).suffix.lower()
+    if ending in FORMATS["arff"].endings:
+        with open_for_writing(path) as stream:
+            stream.write(arff_text(frame, name.name.split(".")[0]))
+        return
     separator = "," if os.fspath(path) == "-" else _SEPARATORS.get(ending)
     if separator is not None:
         with open_for_writing(path) as stream:
             stream.write(frame.write_csv(separator=separator))
         return
     if ending not in _PARQUET:
-        raise DataError(str(name), "its ending says no format to write; use .csv, .tsv or .parquet, perhaps with .gz")
+        raise DataError(
+            str(name), "its ending says no format to write; use .csv, .tsv, .parquet or .arff, perhaps with .gz"
+        )
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
     content = buffer.getvalue()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from .budget import Budget
 from .doctor import examine
 from .judging import check_metric, default_metrics, greater_is_better
@@ -20,7 +17,8 @@ from .methods import METHODS, find_method
 from .records import Record, RecordFile
 from .splits import Split
 from .tasks import AnyTable, Task, make_task
-from .trials import OUT_OF_TIME, run_trial, trial_key
+from .trials import OUT_OF_MEMORY, OUT_OF_TIME, run_trial, trial_key
+from .versions import versions
 
 
 @dataclass(frozen=True)
@@ -68,9 +66,10 @@ def compare(
         The splits, and the folds of the searches.
     time_budget : float or None, default=120.0
         Seconds. Methods that would not finish one round of folds within it are left out, the most expensive
-        first; further repeats are only begun if they will finish. None: as long as it takes.
+        first; further repeats are only begun if they will finish. If time is up all the same, the leaderboard is
+        over the splits that all methods have finished. None: as long as it takes.
     records : path, optional
-        Where to keep a JSON line a fit. What is there already is not computed again.
+        Where to keep a JSON line a fit. What is there already is not computed again, and counts as time spent.
     progress : callable, optional
         Called after each fit.
 
@@ -107,10 +106,11 @@ def compare(
         run.used,
         run.active,
         run.left_out,
-        replace(protocol, n_folds=run.n_folds, n_repeats=run.n_repeats, code=_code(table, methods, protocol)),
+        replace(protocol, n_folds=run.n_folds, n_repeats=run.n_repeats, code=_code(table, run)),
         examine(table),
         greater_is_better=greater_is_better(protocol.metric, task.supervision),
         is_complete=run.is_complete,
+        time_was_up=run.time_was_up,
     )
 
 
@@ -127,12 +127,14 @@ class _Run:
         self.budget = Budget(protocol.time_budget)
         self.splits = list(task.splits(protocol.n_folds, protocol.n_repeats, protocol.seed))
         self.n_folds = sum(split.repeat == 0 for split in self.splits)
-        self.n_repeats = 1
+        self.n_repeats = protocol.n_repeats
+        """As planned; fewer once it is clear that there is no time for more."""
         self.used: list[Record] = []
         self.left_out: list[LeftOut] = []
         self.active: list[str] = []
         self.is_complete = False
-        self._fingerprint = task.fingerprint()
+        self.time_was_up = False
+        self._n_begun = 1  # repeats
 
     @property
     def spent(self) -> float:
@@ -142,48 +144,55 @@ class _Run:
     def go(self, chosen: Iterable[str], left_out: Iterable[LeftOut]) -> None:
         """Run the methods split by split, until all is done, the time is up, or somebody interrupts.
 
-        The first split shows what each method takes; those that cannot finish the folds are then left out.
+        The first split shows what each method takes; those that cannot finish the folds are then left out. Before it
+        is done there is nothing to show, and an interrupt goes on to the caller.
         """
         self.active, self.left_out = list(chosen), list(left_out)
+        self._run_first()
         try:
-            self._run_split(self.splits[0])
             self._leave_out_what_does_not_fit()
             self.is_complete = self._run_all(self.splits[1 : self.n_folds])
-            while self.is_complete and self.n_repeats < self.protocol.n_repeats:
+            while self.is_complete and self._n_begun < self.n_repeats:
                 if not self.budget.allows(self._pace(), self.n_folds, self.spent):
-                    break  # a repeat that would not finish is not begun
-                first = self.n_repeats * self.n_folds
+                    self.n_repeats = self._n_begun  # a repeat that would not finish is not begun
+                    break
+                first = self._n_begun * self.n_folds
+                self._n_begun += 1
                 self.is_complete = self._run_all(self.splits[first : first + self.n_folds])
-                self.n_repeats += self.is_complete
+            self.time_was_up = not self.is_complete
         except KeyboardInterrupt:
-            if not self.used:
-                raise
             self.is_complete = False
         if not self.active:
             reasons = "; ".join(f"{each.method}: {each.reason}" for each in self.left_out)
             raise ValueError(f"no method could be run on {self.task.name}: {reasons}")
 
-    def _run_all(self, splits: Iterable[Split]) -> bool:
-        """Run the active methods on these splits; False if the time is up before the last."""
-        for split in splits:
-            if self.budget.left(self.spent) == 0:
-                return False
-            self._run_split(split)
-        return True
-
-    def _run_split(self, split: Split) -> None:
-        """Run the active methods on one split, each within an equal share of the time left."""
-        first_of_all = not self.used
+    def _run_first(self) -> None:
+        """Run all methods on the first split, each within an equal share of the time left."""
         waiting = list(self.active)
         for place, name in enumerate(waiting):
-            left = self.budget.share(self.spent, len(waiting) - place) if first_of_all else self.budget.left(self.spent)
-            record = self._record(name, split, left)
-            self.used.append(record)
-            if record.problem is not None:
-                self._leave_out(name, record.problem.removeprefix(OUT_OF_TIME))
-            if self.progress is not None:
-                planned = len(self.active) * self.n_folds * self.n_repeats
-                self.progress(Progress(record, len(self.used), max(planned, len(self.used)), self.spent))
+            share = self.budget.share(self.spent, len(waiting) - place)
+            self._use(self._record(name, self.splits[0], share))
+
+    def _run_all(self, splits: Iterable[Split]) -> bool:
+        """Run the active methods on these splits; False if the time is up before the last is done by all."""
+        for split in splits:
+            for name in list(self.active):
+                left = self.budget.left(self.spent)
+                if left == 0:
+                    return False
+                record = self._record(name, split, left)
+                if (record.problem or "").startswith(OUT_OF_TIME):
+                    return False  # no fault of the method: it has done earlier splits, and stays for these
+                self._use(record)
+        return True
+
+    def _use(self, record: Record) -> None:
+        self.used.append(record)
+        if record.problem is not None:
+            self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME))
+        if self.progress is not None:
+            planned = len(self.active) * self.n_folds * self._n_begun
+            self.progress(Progress(record, len(self.used), max(planned, len(self.used)), self.spent))
 
     def _leave_out(self, name: str, reason: str) -> None:
         self.active.remove(name)
@@ -204,15 +213,22 @@ class _Run:
         return {name: float(np.mean(seconds)) for name, seconds in times.items()}
 
     def _record(self, name: str, split: Split, left: float) -> Record:
-        """Return the record of one fit: an earlier one where there is one, unless it had less time."""
-        key = trial_key(self._fingerprint, name, METHODS[name], split, self.protocol)
-        if key in self.kept:
-            known = self.kept[key]
-            if known.problem is None or not known.problem.startswith(OUT_OF_TIME) or left < 1.5 * known.seconds:
-                return known
+        """Return the record of one fit: an earlier one where there is one, unless it may do better now."""
+        key = trial_key(self.task, name, METHODS[name], split, self.protocol)
+        if key in self.kept and not _may_do_better(self.kept[key], left):
+            return self.kept[key]
         record = run_trial(self.task, name, METHODS[name], split, self.protocol, seconds=left, key=key)
         self.kept.append(record)
         return record
+
+
+def _may_do_better(known: Record, seconds: float) -> bool:
+    """Say whether a fit failed of what another time may bring: more time, or more memory."""
+    if known.problem is None:
+        return False
+    if known.problem.startswith(OUT_OF_TIME):
+        return seconds >= 1.5 * known.seconds
+    return known.problem.startswith(OUT_OF_MEMORY)
 
 
 def _protocol(task: Task, metric: str | None, metrics: Sequence[str], **settings: Any) -> Protocol:
@@ -229,11 +245,7 @@ def _protocol(task: Task, metric: str | None, metrics: Sequence[str], **settings
         split_by=task.split_by,
         metric=wanted[0],
         metrics=tuple(dict.fromkeys(wanted)),
-        versions=(
-            ("wellorder", __version__),
-            ("Python", platform.python_version()),
-            *((package, version(package)) for package in ("numpy", "scipy", "scikit-learn")),
-        ),
+        versions=versions(),
         **settings,
     )
 
@@ -253,11 +265,12 @@ def _choose(task: Task, methods: Sequence[str] | None, first: Split) -> tuple[li
     return chosen, left_out
 
 
-def _code(table: AnyTable, methods: Sequence[str] | None, protocol: Protocol) -> str:
-    """Write the Python lines that compute the same."""
-    options = "".join(
-        f", {name}={getattr(protocol, name)!r}"
-        for name in ("metric", "n_folds", "n_repeats", "inner_folds", "seed", "time_budget")
-    )
-    chosen = "" if methods is None else f", {list(methods)!r}"
-    return f"import wellorder as wo\n\ntable = {table.recipe or '…'}\nboard = wo.compare(table{chosen}{options})"
+def _code(table: AnyTable, run: _Run) -> str:
+    """Write the Python lines that compute the same on any machine: what there was time for, without a limit of time."""
+    protocol = run.protocol
+    options: dict[str, Any] = {"metric": protocol.metric, "metrics": list(protocol.metrics[1:] or protocol.metrics)}
+    options |= {"n_folds": run.n_folds, "n_repeats": run.n_repeats}
+    options |= {"inner_folds": protocol.inner_folds, "seed": protocol.seed, "time_budget": None}
+    written = "".join(f", {name}={value!r}" for name, value in options.items())
+    methods = [name for name in METHODS if name in run.active]
+    return f"import wellorder as wo\n\ntable = {table.recipe or '…'}\nboard = wo.compare(table, {methods!r}{written})"

@@ -10,7 +10,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import binomtest
 
 from ..data import ComparisonTable
-from .health import Finding, Health, count, listing
+from ..writing import counted
+from .health import Finding, Health, listing
 
 
 def examine_comparisons(table: ComparisonTable) -> Health:
@@ -42,14 +43,14 @@ def _findings(table: ComparisonTable) -> Iterator[Finding]:
     if found.n_contradictions:
         yield Finding(
             "note",
-            f"{count(found.n_contradictions, 'pair')} of items decided both ways",
+            f"{counted(found.n_contradictions, 'pair')} of items decided both ways",
             "no order satisfies both; the more frequent outcome counts more",
         )
     if found.n_items_in_cycles:
         share = found.n_items_in_cycles / max(found.n_items, 1)
         yield Finding(
             "warning" if share > 0.5 else "note",
-            f"{count(found.n_items_in_cycles, 'item')} ({share:.0%}) stand in circles (a above b above … above a)",
+            f"{counted(found.n_items_in_cycles, 'item')} ({share:.0%}) stand in circles (a above b above … above a)",
             "no order agrees with all of these comparisons",
         )
     compared = np.unique(np.concatenate([comparisons.left, comparisons.right]))
@@ -57,7 +58,7 @@ def _findings(table: ComparisonTable) -> Iterator[Finding]:
     if never.size:
         yield Finding(
             "note",
-            f"{count(len(never), 'item')} never compared ({listing([str(names[i]) for i in never[:3]], len(never))})",
+            f"{counted(len(never), 'item')} never compared ({listing([str(names[i]) for i in never[:3]], len(never))})",
             "they are placed by their features alone",
         )
     yield from _islands(table)
@@ -65,7 +66,7 @@ def _findings(table: ComparisonTable) -> Iterator[Finding]:
     itself = np.flatnonzero(comparisons.left == comparisons.right)
     if itself.size:
         yield Finding(
-            "note", f"{count(len(itself), 'comparison')} of an item with itself", "they say nothing; drop them"
+            "note", f"{counted(len(itself), 'comparison')} of an item with itself", "they say nothing; drop them"
         )
 
 

@@ -29,6 +29,8 @@ class CrossValidation(Mapping[str, Floats]):
     by_metric: Mapping[str, Floats]
     greater_is_better: Mapping[str, bool]
     splits: tuple[Split, ...]
+    n_judged: tuple[tuple[int, int], ...]
+    """Rows with a grade (or comparisons) in the training and in the test part of each split."""
     fit_seconds: Floats
     """One a split."""
     score_seconds: Floats
@@ -49,8 +51,7 @@ class CrossValidation(Mapping[str, Floats]):
     def interval(self, name: str, confidence: float = 0.95) -> Interval:
         """Return a metric's mean and its interval, corrected for training parts that overlap."""
         known = ~np.isnan(self.by_metric[name])
-        sizes = [(len(split.train), len(split.test)) for split in self.splits]
-        n_train, n_test = np.mean(sizes, axis=0)
+        n_train, n_test = np.mean(self.n_judged, axis=0)
         return mean_interval(self.by_metric[name][known], n_train, n_test, confidence)
 
     def __str__(self) -> str:
@@ -98,8 +99,9 @@ def cross_validate(
     sample_weight : array of shape (n,), optional
         Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
     metrics : str or sequence of str, default=("swapped_pairs",)
-        Any names that ``wellorder.metrics.parse`` reads. On comparisons ``swapped_pairs`` stands for 1 − the
-        model's own score; ``comparison_auc`` is known there too.
+        Any names that ``wellorder.metrics.parse`` reads; of comparisons, those of
+        ``wellorder.metrics.COMPARISON_METRICS``. Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for
+        1 − the model's own score.
     cv : int, splitter or splits, default=5
         Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
     n_repeats : int, default=1
@@ -129,6 +131,7 @@ def cross_validate(
         measures = read_measures(metrics, data.kind)
         splits = read_splits(data, cv, n_repeats, seed)
         wanted = fit_parameters(estimator, data)
+        judged = data.judged()
         rows, fit_seconds, score_seconds = [], [], []
         for split in splits:
             model = clone(estimator)
@@ -145,6 +148,7 @@ def cross_validate(
         by_metric=values,
         greater_is_better={measure.name: measure.greater_is_better for measure in measures},
         splits=tuple(splits),
+        n_judged=tuple((int(judged[split.train].sum()), int(judged[split.test].sum())) for split in splits),
         fit_seconds=np.array(fit_seconds),
         score_seconds=np.array(score_seconds),
     )

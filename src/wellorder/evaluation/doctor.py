@@ -10,16 +10,15 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..data import Table, TableEncoder
-from ..metrics import swapped_pairs
 from ..order import Grades
 from ..sweeps import Array, Floats, Ints
+from ..writing import counted
 from .comparison_doctor import examine_comparisons
-from .health import Finding, Health, count, listing
+from .giveaways import find_giveaways
+from .health import Finding, Health, listing
 from .tasks import AnyTable
 
 _FEW_LEVELS = 20
-_MOST_COLUMNS_TRIED = 200
-_MOST_ROWS_TRIED = 200_000
 
 
 def examine(table: AnyTable) -> Health:
@@ -29,7 +28,7 @@ def examine(table: AnyTable) -> Health:
     --------
     >>> import numpy as np, polars as pl
     >>> import wellorder as wo
-    >>> table = wo.data.Table("ten.csv", pl.DataFrame({"a": np.arange(10.0), "b": np.ones(10)}), np.arange(10) // 5)
+    >>> table = wo.data.Table("made.csv", pl.DataFrame({"a": np.arange(30.0), "b": np.ones(30)}), np.arange(30) // 10)
     >>> for finding in wo.evaluation.examine(table).findings:
     ...     print(f"{finding.severity}: {finding.what}")
     note: 1 column never changes: b
@@ -44,7 +43,7 @@ def examine(table: AnyTable) -> Health:
     facts = (*_shape(table), *_supervision(grades, table))
     findings = [*_nothing_to_learn(grades), *_lists(grades, table), *_repeats(grades, table), *_columns(table)]
     if grades.pairs.n_pairs:
-        findings += _giveaways(grades, table)
+        findings += find_giveaways(grades, table)
     counts = np.bincount(grades.level[grades.level >= 0], minlength=len(grades.levels))
     levels = tuple((_label(level), int(n)) for level, n in zip(grades.levels, counts, strict=True))
     return Health(table.source, facts, tuple(findings), levels if len(levels) <= _FEW_LEVELS else ())
@@ -98,7 +97,7 @@ def _lists(grades: Grades, table: Table) -> Iterator[Finding]:
     if unjudged.size:
         yield Finding(
             "note",
-            f"{count(len(unjudged), 'row')} without a grade ({_rows(unjudged)})",
+            f"{counted(len(unjudged), 'row')} without a grade ({_rows(unjudged)})",
             "they are unjudged: they take no part in learning or judging, and get a score like all others",
         )
     if table.groups is not None and grades.group is not None:
@@ -108,7 +107,7 @@ def _lists(grades: Grades, table: Table) -> Iterator[Finding]:
             first = [str(table.groups[np.argmax(grades.group == code)]) for code in silent[:3]]
             yield Finding(
                 "note" if silent.size < with_pairs.size else "warning",
-                f"{count(len(silent), 'list')} of {grades.n_groups:,} with no two different grades "
+                f"{counted(len(silent), 'list')} of {grades.n_groups:,} with no two different grades "
                 f"({listing(first, len(silent))}): nothing is learned from them",
             )
     counts = np.bincount(grades.level[grades.level >= 0], minlength=len(grades.levels))
@@ -128,19 +127,22 @@ def _repeats(grades: Grades, table: Table) -> Iterator[Finding]:
     _, copy_of = np.unique(fingerprint, return_inverse=True)
     judged = np.flatnonzero(grades.level >= 0)
     _, within = np.unique(np.column_stack([group, copy_of])[judged], axis=0, return_inverse=True)
-    lowest, highest = (
-        np.full(within.max(initial=-1) + 1, np.iinfo(np.int64).max),
-        np.full(within.max(initial=-1) + 1, -1),
+    within = within.reshape(-1)
+    _, kind, n_kind = np.unique(
+        np.column_stack([within, grades.level[judged]]), axis=0, return_index=True, return_counts=True
     )
-    np.minimum.at(lowest, within, grades.level[judged])
-    np.maximum.at(highest, within, grades.level[judged])
-    conflicting = judged[(lowest != highest)[within]]
+    n_copies = np.bincount(within)
+    alike = np.bincount(within[kind], n_kind.astype(float) ** 2)  # pairs of copies, in either order, with equal grades
+    pairs = (n_copies.astype(float) ** 2 - alike) / 2
+    conflicting = judged[(pairs > 0)[within]]
     if conflicting.size:
+        n_pairs, n_all = int(pairs.sum()), grades.without_weights().pairs.n_pairs
         yield Finding(
             "warning",
-            f"{count(len(conflicting), 'row')} have the same features as another row of their list, but another "
+            f"{counted(len(conflicting), 'row')} have the same features as another row of their list, but another "
             f"grade ({_rows(conflicting)})",
-            "no model can order them; an error below their share cannot be reached",
+            f"no model can order the {counted(n_pairs, 'pair')} of such rows, {100 * n_pairs / n_all:.2g} % of all: "
+            "the share of swapped pairs cannot fall below that",
         )
     yield from _leaks(copy_of, group, table)
 
@@ -153,7 +155,7 @@ def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
     if copies.size > 0.01 * len(copy_of):
         yield Finding(
             "warning",
-            f"{count(len(copies), 'row')} have exactly the features of another row{' of another list' * by_lists} "
+            f"{counted(len(copies), 'row')} have exactly the features of another row{' of another list' * by_lists} "
             f"({_rows(copies)}): folds can put the two on both sides, and results then look too good",
             "drop the copies before trusting a comparison",
         )
@@ -166,8 +168,8 @@ def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
             )
             yield Finding(
                 "note" if by_lists else "warning",
-                f"{count(len(np.unique(item[seen])), 'item')} stand in several {what} ({names}): the same item can be "
-                "in training and test folds",
+                f"{counted(len(np.unique(item[seen])), 'item')} stand in several {what} ({names}): the same item can "
+                "be in training and test folds",
                 "if new items are what you will order, keep each item to one list"
                 if by_lists
                 else "keep one row an item",
@@ -199,54 +201,36 @@ def _columns(table: Table) -> Iterator[Finding]:
     if constant:
         yield Finding(
             "note",
-            f"{count(len(constant), 'column')} never change{'s' * (len(constant) == 1)}: "
+            f"{counted(len(constant), 'column')} never change{'s' * (len(constant) == 1)}: "
             f"{listing(constant[:5], len(constant))}",
             "nothing can be learned from them",
         )
     if missing:
         yield Finding(
             "note",
-            f"{count(len(missing), 'column')} with missing values: {listing(missing[:5], len(missing))}",
+            f"{counted(len(missing), 'column')} with missing values: {listing(missing[:5], len(missing))}",
             "a number takes the column's mean, with a column that says so; a missing name is a name of its own",
         )
-
-
-def _giveaways(grades: Grades, table: Table) -> Iterator[Finding]:
-    """Find columns that order the rows perfectly: likely the target in other clothes."""
-    if len(table) > _MOST_ROWS_TRIED or table.X.shape[1] > _MOST_COLUMNS_TRIED or len(table) < 10:
-        return
-    plain = grades.without_weights()
-    for name, values in _numeric_columns(table):
-        swapped = [swapped_pairs(plain, sign * values) for sign in (1.0, -1.0)]
-        if min(swapped) < 1e-3:
-            share = "all" if min(swapped) == 0 else "nearly all"
-            yield Finding(
-                "warning",
-                f"the column {name!r} alone orders {share} pairs rightly: it may be the target in other clothes, known "
-                "only afterwards",
-                f"leave it out (--drop {name}) if it is not known when an order is needed",
-            )
-
-
-def _numeric_columns(table: Table) -> Iterator[tuple[str, Floats]]:
-    if isinstance(table.X, pl.DataFrame):
-        for column in table.X.iter_columns():
-            if column.dtype.is_numeric():
-                values = column.cast(pl.Float64).to_numpy()
-                if np.isfinite(values).all():
-                    yield column.name, values
-    else:
-        by_column = sp.csc_array(table.X)
-        for number, name in enumerate(table.feature_names):
-            yield name, by_column[:, [number]].toarray().ravel()
 
 
 def _row_fingerprints(X: Any) -> Array:
     """Return a number for each row; equal for equal rows, and different for others but by a rare accident."""
     if isinstance(X, pl.DataFrame):
         return X.hash_rows(seed=0).to_numpy() if X.width else np.zeros(X.height, np.uint64)
-    mixed = X @ np.random.default_rng(0).standard_normal(X.shape[1])
-    return np.asarray(mixed).view(np.uint64)
+    rows = sp.csr_array(X, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    # each entry is hashed by its column and the bits of its value, so that small ones count like large ones
+    entry = _mix(rows.data.astype(np.float64).view(np.uint64) ^ _mix(rows.indices.astype(np.uint64) + np.uint64(1)))
+    so_far = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entry, dtype=np.uint64)])  # modulo 2⁶⁴
+    return np.asarray(so_far[rows.indptr[1:]] - so_far[rows.indptr[:-1]])
+
+
+def _mix(bits: Array) -> Array:
+    """Scatter 64-bit numbers: the last steps of SplitMix64."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
 def _spread(X: Any) -> Floats:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..data import ComparisonTable, TableRanker
 from .judging import check_metric, default_metrics
-from .methods import find_method
+from .methods import Method, find_method, make_seeded
+from .nested import choose_params
 from .resolution import measure_resolution
-from .searching import search
-from .tasks import AnyTable, feasible_folds, make_task
+from .tasks import AnyTable, make_task
 
 
 @dataclass(frozen=True)
@@ -48,34 +48,41 @@ def fit_table(
     params : mapping, optional
         Parameters to set; a search leaves them as they are.
     searching : bool, default=False
-        Choose the others from the method's grid, by cross-validation.
+        Choose the others from the method's grid, by cross-validation; what held-out rows say is then of models that
+        were searched without them.
     with_resolution : bool, default=True
         Measure on held-out rows how far apart scores must be to be told apart.
     seed : int, default=0
     """
     method, task = find_method(name), make_task(table)
-    estimator = method.make()
-    if estimator.get_params().get("random_state", 0) is None:
-        estimator.set_params(random_state=seed)
-    chosen = dict(params or {})
-    estimator.set_params(**chosen)
-    if searching:
-        part = task.training_part(np.arange(len(table)))
-        grid = {name: values for name, values in method.grid(part.size).items() if name not in chosen}
-        if grid:
-            cv = [(fold.train, fold.test) for fold in feasible_folds(part.y, 5, 1, seed)]
-            chosen |= search(estimator, grid, part.X, part.y, cv=cv, refit=False).best_params
-            estimator.set_params(**chosen)
+
+    def choose(part: AnyTable) -> dict[str, Any]:
+        """Set what is to be set, and search for the rest inside this part of the table."""
+        return _choose(method, part, dict(params or {}), seed) if searching else dict(params or {})
+
+    def fit(part: AnyTable, chosen: Mapping[str, Any]) -> TableRanker:
+        return TableRanker(make_seeded(method, seed).set_params(**chosen)).fit(part)
+
+    chosen = choose(table)
+    model = fit(table, chosen)
+    resolution = None
+    if with_resolution:
+        resolution = measure_resolution(lambda part: fit(part, choose(part)), table, seed=seed)
     columns = table.items if isinstance(table, ComparisonTable) else table
-    model = TableRanker(estimator)
-    resolution = measure_resolution(model, table, seed=seed) if with_resolution else None
-    model.fit(table)
     if resolution is not None:
         model.resolution_ = resolution.curve
     scores = np.asarray(model.decision_function(columns), dtype=float)
     judged = task.judge(scores, np.arange(len(table)), ("swapped_pairs",))
     held_out = float("nan") if resolution is None else resolution.held_out
     return FittedTable(model, chosen, 1.0 - judged.metrics["swapped_pairs"], held_out)
+
+
+def _choose(method: Method, table: AnyTable, params: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Search the method's grid, but for the parameters that are given, by folds of a table."""
+    part = make_task(table).training_part(np.arange(len(table)))
+    grid = {name: values for name, values in method.grid(part.size).items() if name not in params}
+    estimator = make_seeded(method, seed).set_params(**params)
+    return params | choose_params(estimator, grid, part, n_folds=5, seed=seed)
 
 
 def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[str] = ()) -> dict[str, float]:

@@ -38,11 +38,6 @@ class Health:
         return all(finding.severity != "problem" for finding in self.findings)
 
 
-def count(n: int, noun: str) -> str:
-    """Write a number of things: ``1 row``, ``1,599 rows``."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
 def listing(shown: Sequence[str], n: int) -> str:
     """Write the first few of n things, and that there are more."""
     return ", ".join(shown) + (", …" if n > len(shown) else "")

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics import METRICS, comparison_auc, parse
-from ..order import Comparisons, Grades, direction_share
+from ..metrics import COMPARISON_METRICS, METRICS, Metric, parse
+from ..order import Comparisons, Grades
 from ..suggest import suggest
 from ..sweeps import Floats
 from .curves import comparison_roc_curve, ndcg_curve
 from .records import Curve, SwapTable
-from .swaps import Bins, swap_table
+from .swaps import Bins, bin_grades, swap_table
 
 
 @dataclass(frozen=True)
@@ -26,25 +25,6 @@ class Judgement:
     metrics: dict[str, float]
     swaps: SwapTable | None = None
     curve: Curve | None = None
-
-
-def _swapped_comparisons(comparisons: Comparisons, scores: Floats) -> float:
-    """Share of the decided comparisons that the scores put the wrong way round; a tie is an error."""
-    pairs = comparisons.to_pairs(len(scores))
-    return math.nan if pairs.n_pairs == 0 else 1.0 - direction_share(pairs, scores)
-
-
-def _tie_auc(comparisons: Comparisons, scores: Floats) -> float:
-    if not (comparisons.outcome == 0).any() or (comparisons.outcome == 0).all():
-        return math.nan
-    return comparison_auc(comparisons.outcome, scores[comparisons.right] - scores[comparisons.left])
-
-
-COMPARISON_METRICS: dict[str, tuple[Callable[[Comparisons, Floats], float], bool]] = {
-    "swapped_pairs": (_swapped_comparisons, False),
-    "comparison_auc": (_tie_auc, True),
-}
-"""Metrics of item scores against comparisons, and whether a higher value is better. A new one is one line."""
 
 
 def check_metric(name: str, supervision: str) -> str:
@@ -58,7 +38,7 @@ def check_metric(name: str, supervision: str) -> str:
 
 def greater_is_better(name: str, supervision: str) -> bool:
     """Say whether a higher value of the metric is a better one."""
-    return parse(name).greater_is_better if supervision == "grades" else COMPARISON_METRICS[name][1]
+    return parse(name).greater_is_better if supervision == "grades" else COMPARISON_METRICS[name].greater_is_better
 
 
 def suits_gain(grades: Grades) -> bool:
@@ -89,21 +69,24 @@ def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[str], bins: B
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
-        values = {name: _value(name, grades, scores) for name in metrics}
+        values = {name: value_of(parse(name), grades, scores) for name in metrics}
         curve = ndcg_curve(grades.without_weights(), scores) if suits_gain(grades) else None
-        swaps = swap_table(grades, scores) if bins is None else swap_table(bins, scores, grades.group)
+        binned = bin_grades(grades) if bins is None else bins
+        swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
         return Judgement(values, swaps, curve)
 
 
 def judge_comparisons(comparisons: Comparisons, scores: Floats, metrics: Sequence[str]) -> Judgement:
     """Judge item scores against comparisons; a metric that is not defined there is NaN."""
-    values = {name: COMPARISON_METRICS[name][0](comparisons, scores) for name in metrics}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NaN says it
+        values = {name: COMPARISON_METRICS[name].function(comparisons, scores) for name in metrics}
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
     differences = scores[comparisons.right] - scores[comparisons.left]
     return Judgement(values, None, comparison_roc_curve(comparisons.outcome, differences) if with_ties else None)
 
 
-def _value(name: str, grades: Grades, scores: Floats) -> float:
-    metric = parse(name)
+def value_of(metric: Metric, grades: Grades, scores: Floats) -> float:
+    """Evaluate a metric; places in a list have no row weights, so metrics of lists go without them."""
     weighs = "sample_weight" in inspect.signature(METRICS[metric.name].function).parameters
-    return float(metric(grades if weighs else grades.without_weights(), scores))  # places in a list have no weight
+    return float(metric(grades if weighs else grades.without_weights(), scores))

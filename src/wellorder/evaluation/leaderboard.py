@@ -6,14 +6,15 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from ..sweeps import Floats
 from .health import Health
 from .methods import METHODS
-from .records import Json, Record
-from .significance import corrected_resampled_test, holm, mean_interval
+from .records import Json, Record, plain
+from .significance import corrected_resampled_test, holm, known_mean, mean_interval
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Standing:
     metrics: dict[str, float]
     """The means of everything that was measured."""
     p_value: float | None
-    """Against the leader (corrected resampled paired test, Holm over the methods); None for the leader."""
+    """Against the leader (corrected resampled paired test, Holm over every two methods); None for the leader, and NaN
+    with fewer than three splits."""
     search_seconds: float
     fit_seconds: float
     """Means over the splits."""
@@ -64,7 +66,10 @@ class Standing:
 
     @property
     def is_told_apart(self) -> bool:
-        """Whether the leader is better beyond chance (5 %)."""
+        """Whether the leader is better beyond chance.
+
+        Where all methods are alike, one of them is called worse than the leader in about 5 % of comparisons at most.
+        """
         return self.p_value is not None and self.p_value < 0.05
 
 
@@ -89,6 +94,8 @@ class Leaderboard:
     health: Health | None = None
     is_complete: bool = True
     """False where the run was interrupted or its time was up before all planned splits were done."""
+    time_was_up: bool = False
+    """Which of the two it was."""
 
     @property
     def leader(self) -> Standing:
@@ -97,8 +104,7 @@ class Leaderboard:
 
     def of(self, method: str) -> tuple[Record, ...]:
         """Return the records of one method, in the order of the splits."""
-        mine = (record for record in self.records if record.method == method)
-        return tuple(sorted(mine, key=lambda record: (record.repeat, record.fold)))
+        return _of(self.records, method)
 
 
 def make_leaderboard(
@@ -111,6 +117,7 @@ def make_leaderboard(
     *,
     greater_is_better: bool,
     is_complete: bool = True,
+    time_was_up: bool = False,
 ) -> Leaderboard:
     """Order methods by their mean over the splits that all of them have finished."""
     done = [{(record.repeat, record.fold) for record in records if record.method == name} for name in methods]
@@ -118,17 +125,27 @@ def make_leaderboard(
     kept = [record for record in records if record.method in methods and (record.repeat, record.fold) in common]
     sign = 1.0 if greater_is_better else -1.0
     values = {name: _values(kept, name, protocol.metric) for name in methods}
-    ranked = sorted(methods, key=lambda name: (np.isnan(_mean(values[name])), -sign * _mean(values[name])))
+    ranked = sorted(methods, key=lambda name: (np.isnan(known_mean(values[name])), -sign * known_mean(values[name])))
     p_values = _against_leader(kept, [values[name] for name in ranked])
     standings = tuple(
         _standing(kept, name, protocol, p_value) for name, p_value in zip(ranked, [None, *p_values], strict=True)
     )
-    return Leaderboard(data, greater_is_better, standings, tuple(left_out), tuple(kept), protocol, health, is_complete)
+    return Leaderboard(
+        data,
+        greater_is_better,
+        standings,
+        tuple(left_out),
+        tuple(kept),
+        protocol,
+        health,
+        is_complete,
+        time_was_up,
+    )
 
 
-def _of(records: Sequence[Record], method: str) -> list[Record]:
-    mine = [record for record in records if record.method == method]
-    return sorted(mine, key=lambda record: (record.repeat, record.fold))
+def _of(records: Sequence[Record], method: str) -> tuple[Record, ...]:
+    mine = (record for record in records if record.method == method)
+    return tuple(sorted(mine, key=lambda record: (record.repeat, record.fold)))
 
 
 def _values(records: Sequence[Record], method: str, metric: str) -> Floats:
@@ -136,13 +153,18 @@ def _values(records: Sequence[Record], method: str, metric: str) -> Floats:
 
 
 def _against_leader(records: Sequence[Record], values: Sequence[Floats]) -> list[float]:
-    """Return Holm-corrected p-values of every method but the first against the first."""
+    """Return corrected p-values of every method but the first against the first.
+
+    The first is the best of all on these very splits, so that it is not one method that is tested against the
+    others: Holm's correction is over every two methods, of which the first's tests are then read off.
+    """
     test_share = _test_share(records)
+    couples = list(combinations(range(len(values)), 2))
     raw = []
-    for other in values[1:]:
-        differences = (values[0] - other)[np.isfinite(values[0] - other)]
+    for one, other in couples:
+        differences = (values[one] - values[other])[np.isfinite(values[one] - values[other])]
         raw.append(corrected_resampled_test(differences, test_share).p_value if len(differences) > 1 else np.nan)
-    return [float(p) for p in holm(raw)] if raw else []
+    return [float(p) for p, (one, _) in zip(holm(raw), couples, strict=True) if one == 0]
 
 
 def _test_share(records: Sequence[Record]) -> float:
@@ -156,23 +178,18 @@ def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_valu
     finite = values[np.isfinite(values)]
     sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
     interval = mean_interval(finite, *sizes) if len(finite) > 1 else None
-    chosen = Counter(json.dumps(record.params, sort_keys=True) for record in mine)
+    chosen = Counter(json.dumps(plain(record.params), sort_keys=True) for record in mine)
     return Standing(
         method=method,
         about=METHODS[method].about if method in METHODS else "",
         is_baseline=method in METHODS and METHODS[method].is_baseline,
         n_splits=len(mine),
-        mean=float(finite.mean()) if len(finite) else float("nan"),
+        mean=known_mean(values),
         low=float("nan") if interval is None else interval.low,
         high=float("nan") if interval is None else interval.high,
-        metrics={name: _mean(np.array([record.metrics[name] for record in mine])) for name in protocol.metrics},
+        metrics={name: known_mean(np.array([record.metrics[name] for record in mine])) for name in protocol.metrics},
         p_value=p_value,
         search_seconds=float(np.mean([record.search_seconds for record in mine])),
         fit_seconds=float(np.mean([record.fit_seconds for record in mine])),
         params=json.loads(chosen.most_common(1)[0][0]),
     )
-
-
-def _mean(values: Floats) -> float:
-    finite = values[np.isfinite(values)]
-    return float(finite.mean()) if len(finite) else float("nan")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..estimators import BestFeature, RankSVM, RidgeRanker
-from ..spaces.kernels import available_bytes, kernel_bytes
+from ..memory import available_bytes
+from ..spaces.kernels import kernel_bytes
 from ..suggest import suggest
 
 Supervision: TypeAlias = Literal["grades", "comparisons"]
@@ -96,7 +97,7 @@ METHODS: dict[str, Method] = {
     ),
     "rank-svm-nystroem": Method(
         "Gaussian kernel through 300 landmark rows",
-        lambda: RankSVM(kernel="rbf", n_components=300, random_state=0),
+        lambda: RankSVM(kernel="rbf", n_components=300),
         _kernel_costs,
         objection=_few_rows,
     ),
@@ -127,3 +128,14 @@ def find_method(name: str) -> Method:
     if name not in METHODS:
         raise ValueError(f"there is no method {name!r}; {suggest(name, METHODS)}")
     return METHODS[name]
+
+
+def make_seeded(method: Method, seed: int) -> Any:
+    """Make the method's estimator, with everything that is random in it drawn from a seed."""
+    estimator = method.make()
+    unset = [
+        name
+        for name, value in estimator.get_params().items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    return estimator.set_params(**dict.fromkeys(unset, seed))

@@ -1,4 +1,4 @@
-"""A ranked list for a person: items from best to worst, with bands of those that cannot be told apart."""
+"""A ranked list for a person: items from best to worst, in bands of those that cannot be told from the band's first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data import Table, TableRanker
 from ..order.labels import encode_groups
-from ..sweeps import Floats
+from ..sweeps import Floats, Ints
 from .resolution import bands, least_difference
 
 Row: TypeAlias = tuple[int, int | None, str, float]
@@ -42,20 +42,30 @@ def order_items(model: TableRanker, table: Table, *, confidence: float = 0.75, t
     model : TableRanker
     table : Table
     confidence : float, default=0.75
-        Items stand in different bands if held-out pairs as far apart stood in the right order at least so often.
+        A band ends before the first item that is so far below the band's first that held-out pairs as far apart
+        stood in the right order at least so often. It says nothing of two items on either side of a border.
     top : int, optional
         Only so many rows of each list.
     """
     scores = np.asarray(model.decision_function(table), dtype=float)
     names = table.names()
     least = None if model.resolution_ is None else model.spread_ * least_difference(model.resolution_, confidence)
-    group, n_groups = encode_groups(table.groups, len(table))
     lists = []
-    for code in range(n_groups if len(table) else 0):
-        members = np.arange(len(table)) if group is None else np.flatnonzero(group == code)
+    for members in _members(table):
         label = None if table.groups is None else table.groups[members[0]]
         lists.append(OrderedList(label, _rows(members, scores, names, least)[:top]))
     return OrderedItems(tuple(lists), table.groups is not None, _note(least, confidence))
+
+
+def _members(table: Table) -> list[Ints]:
+    """Return the rows of each list, by one sort for all of them."""
+    if not len(table):
+        return []
+    group, n_groups = encode_groups(table.groups, len(table))
+    if group is None:
+        return [np.arange(len(table))]
+    by_group = np.argsort(group, kind="stable")
+    return np.split(by_group, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
 
 
 def _rows(members: Any, scores: Floats, names: Any, least: float | None) -> tuple[Row, ...]:
@@ -76,5 +86,5 @@ def _note(least: float | None, confidence: float) -> str:
         return f"one band: on held-out rows no distance between scores made an order {confidence:.0%} sure"
     return (
         f"items of one band are less than {least:.3g} below its first: on held-out rows, pairs that close stood in the "
-        f"right order less than {confidence:.0%} of the time"
+        f"right order less than {confidence:.0%} of the time; items of two bands may be as close as that"
     )

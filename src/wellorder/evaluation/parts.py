@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from copy import copy
 from dataclasses import dataclass
@@ -14,16 +13,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from ..metrics import METRICS, Metric, comparison_auc, parse
+from ..metrics import COMPARISON_METRICS, Metric, comparison_auc, parse
 from ..order import Comparisons, Grades, OrderSum, refuse_beside
 from ..spaces import Pairs
 from ..sweeps import Array, Floats
+from .judging import check_metric, value_of
 
 Kind: TypeAlias = Literal["rows", "comparisons", "pairs"]
 """What is split: graded rows, comparisons of items (every part keeps all items), or pairs that are rows of X."""
-
-_OWN_ERROR = ("swapped_pairs", "comparison_error")
-"""On comparisons both names stand for 1 − the model's own score."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +30,7 @@ class Measure:
     name: str
     greater_is_better: bool
     metric: Metric | None = None
-    """Of scores against grades; None on comparisons."""
-
-    def of_grades(self, grades: Grades, scores: Floats) -> float:
-        """Judge scores of graded rows; places in a list have no row weights."""
-        assert self.metric is not None
-        weighs = "sample_weight" in inspect.signature(METRICS[self.metric.name].function).parameters
-        return float(self.metric(grades if weighs or grades.weight is None else grades.without_weights(), scores))
+    """Of scores against grades; None on comparisons and pairs."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +65,13 @@ class Data:
     def n_fitted(self, rows: Array) -> int:
         """Count the rows of X that a fit on a training part sees: with comparisons, all items."""
         return int(self.X.shape[0]) if self.kind == "comparisons" else len(rows)
+
+    def judged(self) -> Array:
+        """Say of each row that is split whether it has a grade or an outcome: others say nothing."""
+        if self.kind != "rows":
+            return np.ones(len(self.y), dtype=bool)
+        grades = self.y if isinstance(self.y, Grades) else Grades(self.y, levels=self.levels)
+        return grades.level >= 0
 
     def training(self, rows: Array) -> Part:
         """Return what a model learns from."""
@@ -112,19 +110,14 @@ def read_data(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -
 
 
 def read_measures(metrics: Any, kind: Kind) -> tuple[Measure, ...]:
-    """Read metrics by name: those of ``wellorder.metrics``; on comparisons the model's own error, or the tie AUC."""
+    """Read metrics by name: those of grades, or those of comparisons."""
     named = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not named:
         raise ValueError("name at least one metric")
     if kind == "rows":
         return tuple(Measure(str(metric), metric.greater_is_better, metric) for metric in map(parse, named))
-    unknown = [str(name) for name in named if str(name) not in (*_OWN_ERROR, "comparison_auc")]
-    if unknown:
-        raise ValueError(
-            f"there is no metric {unknown[0]!r} of comparisons; known are {', '.join(_OWN_ERROR)} (both: 1 − the "
-            "model's own score) and comparison_auc"
-        )
-    return tuple(Measure(str(name), str(name) == "comparison_auc") for name in named)
+    checked = [check_metric(str(name), "comparisons") for name in named]
+    return tuple(Measure(name, COMPARISON_METRICS[name].greater_is_better) for name in checked)
 
 
 def fit_parameters(estimator: Any, data: Data) -> frozenset[str]:
@@ -161,18 +154,19 @@ def judge(model: Any, part: Part, measures: tuple[Measure, ...]) -> list[float]:
     """Evaluate a fitted model by each measure; NaN, without a word, where one is not defined."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is not defined: ")  # the caller counts them and says so once
+        if isinstance(part.y, Comparisons):
+            scores = np.asarray(model.decision_function(part.X))
+            return [COMPARISON_METRICS[measure.name].function(part.y, scores) for measure in measures]
         if measures[0].metric is None:
-            return [_of_comparisons(measure, model, part) for measure in measures]
+            return [_of_pairs(measure, model, part) for measure in measures]
         scores = _scores(model, part)
-        return [measure.of_grades(part.y, scores) for measure in measures]
+        return [value_of(measure.metric, part.y, scores) for measure in measures if measure.metric is not None]
 
 
-def _of_comparisons(measure: Measure, model: Any, part: Part) -> float:
+def _of_pairs(measure: Measure, model: Any, part: Part) -> float:
+    """Judge a model of pairs: its own error, which knows its threshold for ties, or the area under its curve."""
     if measure.name != "comparison_auc":
         return 1.0 - float(model.score(part.X, part.y))
-    if isinstance(part.y, Comparisons):
-        scores = np.asarray(model.decision_function(part.X))
-        return comparison_auc(part.y.outcome, scores[part.y.right] - scores[part.y.left])
     return comparison_auc(part.y, model.compare(part.X))
 
 

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 Json: TypeAlias = Any
 
 
@@ -74,7 +76,7 @@ class Record:
 
     def to_json(self) -> str:
         """Write the record as one line; NaN becomes null."""
-        return json.dumps(_without_nan(asdict(self)), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(_without_nan(plain(asdict(self))), ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, line: str) -> Record:
@@ -99,7 +101,8 @@ class Record:
 class RecordFile:
     """Records on disk, appended as they come; what is already there is not computed again.
 
-    A line that was cut off when a run was killed is dropped; nothing else is ever removed.
+    A last line that was cut off when a run was killed is dropped; nothing else is ever removed, and a file that
+    holds anything but records is refused and left as it is.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ class RecordFile:
         if self.path is not None and self.path.exists():
             for record in read_records(self.path):
                 self._records[record.key] = record
-            _end_the_last_line(self.path)
+            _end_the_last_line(self.path)  # only once every other line is known to be a record
 
     def __contains__(self, key: str) -> bool:
         return key in self._records
@@ -136,27 +139,56 @@ class RecordFile:
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
-    """Read records from a file, one JSON line each; an unfinished last line is left out."""
-    lines = Path(path).read_text(encoding="utf-8").split("\n")
+    """Read records from a file, one JSON line each; a last line that was cut off is left out."""
+    lines = Path(path).read_bytes().split(b"\n")
+    n_read = 0
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        try:
-            yield Record.from_json(line)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            if number == len(lines):
-                return
+        record = _as_record(line)
+        if record is not None:
+            n_read += 1
+            yield record
+        elif not (number == len(lines) and (n_read or line.startswith(_BEGINNING))):
             raise ValueError(
                 f"{os.fspath(path)}, line {number}: this is no record of a fit; name another file, or delete the line"
-            ) from None
+            )
+
+
+_BEGINNING = b'{"key":'
+"""How every record begins: a lone line that does is a record that was cut off, not somebody's own file."""
+
+
+def _as_record(line: bytes) -> Record | None:
+    try:
+        return Record.from_json(line.decode("utf-8"))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def _end_the_last_line(path: Path) -> None:
-    """Cut an unfinished last line off, so that the next record starts on a line of its own."""
+    """See to it that the next record starts on a line of its own: end the last line, or cut it off if unfinished."""
     content = path.read_bytes()
-    if content and not content.endswith(b"\n"):
-        with path.open("r+b") as out:
-            out.truncate(content.rfind(b"\n") + 1)
+    start = content.rfind(b"\n") + 1
+    if start == len(content):
+        return
+    with path.open("r+b") as out:
+        if _as_record(content[start:]) is None:
+            out.truncate(start)
+        else:
+            out.seek(0, os.SEEK_END)
+            out.write(b"\n")
+
+
+def plain(value: Any) -> Json:
+    """Return a value as JSON can hold it: numbers of NumPy as plain ones, and what is no value as it prints."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _without_nan(value: Json) -> Json:

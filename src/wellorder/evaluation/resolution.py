@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 
+from ..data import TableRanker
 from ..order import Comparisons, ListedPairs, draw_pairs
 from ..sweeps import Floats, Ints
 from .tasks import AnyTable, make_task
 
-Curve: TypeAlias = tuple[Floats, Floats]
+Rise: TypeAlias = tuple[Floats, Floats]
 """Score differences, in units of the training scores' spread, and the share of held-out pairs about that far apart
 that stand in the right order; both rising."""
 
@@ -22,7 +23,7 @@ that stand in the right order; both rising."""
 class Resolution:
     """What held-out pairs say about a model."""
 
-    curve: Curve
+    curve: Rise
     held_out: float
     """The share of held-out pairs in the right order, the mean over the folds."""
 
@@ -32,9 +33,12 @@ _MOST_POINTS = 100
 _LARGE = 50_000
 
 
-def measure_resolution(model: Any, table: AnyTable, *, n_folds: int = 5, seed: int = 0) -> Resolution | None:
-    """Refit an (unfitted) table model on folds, and see how often held-out pairs stand rightly, by their distance.
+def measure_resolution(
+    fit: Callable[[AnyTable], TableRanker], table: AnyTable, *, n_folds: int = 5, seed: int = 0
+) -> Resolution | None:
+    """Fit on the training parts of folds, and see how often held-out pairs stand rightly, by their distance.
 
+    ``fit`` makes a fitted model of a training part; whatever it chooses, parameters included, it has to choose there.
     A share that rises with the distance is fitted to the pairs (isotonic regression). One hold-out instead of
     all folds where the rows are many. None where no fold has a held-out pair.
     """
@@ -44,7 +48,7 @@ def measure_resolution(model: Any, table: AnyTable, *, n_folds: int = 5, seed: i
     gathered: list[tuple[Floats, Floats]] = []
     shares: list[float] = []
     for split in splits:
-        fitted = clone(model).fit(table.take(split.train))
+        fitted = fit(table.take(split.train))
         test = table.take(split.test)
         items = getattr(test, "items", test)
         scores = np.asarray(fitted.decision_function(items), dtype=float)
@@ -69,7 +73,7 @@ def _held_out_pairs(table: AnyTable, n_scores: int, most: int, rng: np.random.Ge
     return draw_pairs(pairs, max(1, most // max(len(pairs.active), 1)), rng)
 
 
-def least_difference(curve: Curve, confidence: float) -> float:
+def least_difference(curve: Rise, confidence: float) -> float:
     """Return the difference, in spreads, from which pairs stood rightly with this confidence; infinite if never."""
     difference, share = curve
     enough = np.flatnonzero(share >= confidence)
@@ -79,8 +83,8 @@ def least_difference(curve: Curve, confidence: float) -> float:
 def bands(scores: Floats, least: float) -> Ints:
     """Give each score the number of its band, from 1 at the top.
 
-    A new band starts where a score is ``least`` or more below its band's top: items of one band cannot be told
-    apart. O(n log n).
+    A new band starts where a score is ``least`` or more below its band's top: items of one band cannot be told from
+    its first. Neighbours across a border may be as close as any. O(n log n).
 
     Examples
     --------

@@ -17,6 +17,7 @@ from ..metrics import Metric
 from ..sweeps import Floats
 from .families import Family, Household, find_households
 from .parts import Data, Measure, Part, fit, fit_parameters, judge, read_data, read_measures
+from .significance import known_mean
 from .splits import Split, read_splits
 
 _SAME = 12
@@ -108,8 +109,9 @@ def search(
     sample_weight : array of shape (n,), optional
         Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
     metric : str, default="swapped_pairs"
-        Any name that ``wellorder.metrics.parse`` reads. On comparisons the default stands for 1 − the model's
-        own score; ``comparison_auc`` is known there too.
+        Any name that ``wellorder.metrics.parse`` reads; of comparisons, one of
+        ``wellorder.metrics.COMPARISON_METRICS``. Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for
+        1 − the model's own score.
     cv : int, splitter or splits, default=5
         Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
     seed : int, default=0
@@ -251,7 +253,7 @@ class _Run:
     def table(self) -> tuple[GridPoint, ...]:
         """Return what is known of every point."""
         return tuple(
-            GridPoint(dict(params), _mean(values), tuple(values.tolist()), float(seconds))
+            GridPoint(dict(params), known_mean(values), tuple(values.tolist()), float(seconds))
             for params, values, seconds in zip(self._points, self._values, self._seconds, strict=True)
         )
 
@@ -277,11 +279,6 @@ class _Run:
         model = clone(self._estimator).set_params(**clone(self._points[best], safe=False))
         fit(model, self._data.whole, fit_parameters(model, self._data))
         return model
-
-
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
 
 
 def _complexity(params: Mapping[str, Any]) -> float:

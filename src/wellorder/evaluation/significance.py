@@ -36,7 +36,7 @@ class PairedTest:
     high: float
     statistic: float
     p_value: float
-    """How often chance alone gives a mean at least this far from 0; NaN where one split says nothing."""
+    """How often chance alone gives a mean at least this far from 0; NaN where one or two splits say nothing."""
     confidence: float
     n_splits: int
 
@@ -74,7 +74,8 @@ def corrected_resampled_test(differences: Any, test_share: float, confidence: fl
     Returns
     -------
     PairedTest
-        p = 1 where all differences are 0; an interval of NaN with fewer than two splits.
+        p = 1 where all differences are 0; otherwise NaN with fewer than three splits, as two that happen to agree
+        would make any difference certain. An interval of NaN with fewer than two splits.
 
     References
     ----------
@@ -93,7 +94,7 @@ def corrected_resampled_test(differences: Any, test_share: float, confidence: fl
     mean, low, high, error = _interval(values, test_share, confidence)
     if len(values) and not values.any():
         statistic, p_value = 0.0, 1.0
-    elif len(values) < 2:
+    elif len(values) < 3:
         statistic = p_value = float("nan")
     else:
         statistic = mean / error if error > 0 else float(np.copysign(np.inf, mean))
@@ -123,6 +124,20 @@ def mean_interval(values: Any, n_train: float, n_test: float, confidence: float 
     results = _finite_column(values, "value")
     mean, low, high, _ = _interval(results, n_test / n_train, confidence)
     return Interval(mean, low, high, confidence, len(results))
+
+
+def known_mean(values: Floats) -> float:
+    """Return the mean of the values that are known; NaN where none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellorder.evaluation.significance import known_mean
+    >>> known_mean(np.array([1.0, np.nan, 3.0]))
+    2.0
+    """
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
 
 
 def holm(p_values: Any) -> Floats:

@@ -77,7 +77,9 @@ def bin_grades(y: Any, most: int = 6) -> Bins:
     return Bins(np.where(grades.level >= 0, bin_of[grades.level], -1).astype(np.int32), labels)
 
 
-def swap_table(y: Any, scores: Any, groups: Any = None, most_levels: int = 6) -> SwapTable:
+def swap_table(
+    y: Any, scores: Any, groups: Any = None, most_levels: int = 6, *, sample_weight: Any = None
+) -> SwapTable:
     """Count, for each two levels, the pairs of rows and those that the scores put the wrong way round.
 
     A pair with equal scores counts as swapped, as in :func:`wellorder.metrics.order_error_rates`, whose
@@ -94,6 +96,8 @@ def swap_table(y: Any, scores: Any, groups: Any = None, most_levels: int = 6) ->
         One id a row: only rows of one group are compared.
     most_levels : int, default=6
         The most bins to make where there are more than ten levels.
+    sample_weight : array of shape (n,), optional
+        Row weights ω; a pair counts ω_i · ω_j.
 
     Examples
     --------
@@ -102,9 +106,9 @@ def swap_table(y: Any, scores: Any, groups: Any = None, most_levels: int = 6) ->
     >>> table.levels, table.swapped[0][1], table.total[0][1]
     (('0', '1', '2'), 1.0, 2.0)
     """
-    weights = None
+    weights = sample_weight
     if isinstance(y, Grades):
-        refuse_beside(y, groups=groups)
+        refuse_beside(y, groups=groups, sample_weight=sample_weight)
         groups, weights = y.group, y.weight
     bins = y if isinstance(y, Bins) else bin_grades(y, most_levels)
     place = np.where(bins.level >= 0, bins.level, np.nan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..order import Comparisons, Grades
 from ..sweeps import Array, Floats, Ints
 from .judging import Judgement, judge_comparisons, judge_grades
 from .methods import Size, Supervision
+from .parts import take
 from .splits import Split, comparison_folds, folds
 from .swaps import bin_grades
 
@@ -59,6 +61,9 @@ class Task(Protocol):
     def training_part(self, rows: Ints) -> TrainingPart:
         """Encode a training part; nothing is learned from other rows."""
 
+    def n_judged(self, rows: Ints) -> int:
+        """Count the rows that say something: those with a grade, or comparisons."""
+
     def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
         """Return a fitted model's scores for a test part."""
 
@@ -77,7 +82,8 @@ class GradedTask:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.order = table.grades()
-        self.split_by = "rows" if self.order.n_groups < 2 else "groups"
+        self.split_by = "groups" if _n_lists_with_pair(self.order) > 1 else "rows"
+        self._last: tuple[Ints, TrainingPart] | None = None
         self._bins = bin_grades(self.order)  # one set of bins: the tables of the test parts add up
 
     @property
@@ -90,13 +96,22 @@ class GradedTask:
         return feasible_folds(self.order, n_folds, n_repeats, seed)
 
     def training_part(self, rows: Ints) -> TrainingPart:
-        """Encode a training part; nothing is learned from other rows."""
+        """Encode a training part; nothing is learned from other rows. The last one is kept: all methods ask for it."""
+        if self._last is None or not np.array_equal(self._last[0], rows):
+            self._last = rows, self._encode(rows)
+        return self._last[1]
+
+    def _encode(self, rows: Ints) -> TrainingPart:
         part = self.table.take(rows)
         encoder = TableEncoder().fit(part)
         X, grades = encoder.transform(part), part.grades()
         sizes = np.bincount(grades.group) if grades.group is not None else np.array([len(grades)])
         size = Size("grades", len(part), int(X.shape[1]), grades.pairs.n_pairs, int(sizes.max(initial=0)))
         return TrainingPart(X, grades, encoder, size)
+
+    def n_judged(self, rows: Ints) -> int:
+        """Count the rows with a grade."""
+        return int(np.count_nonzero(self.order.level[rows] >= 0))
 
     def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
         """Return a fitted model's scores for a test part."""
@@ -109,6 +124,10 @@ class GradedTask:
 
     def fingerprint(self) -> str:
         """Return a digest of features, grades, groups, weights and declared levels."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         return _digest(self.table)
 
 
@@ -141,6 +160,10 @@ class ComparisonTask:
         size = Size("comparisons", int(self._X.shape[0]), int(self._X.shape[1]), decided, int(self._X.shape[0]))
         return TrainingPart(self._X, comparisons, self._encoder, size)
 
+    def n_judged(self, rows: Ints) -> int:
+        """Count the comparisons: each has an outcome."""
+        return len(rows)
+
     def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
         """Return a fitted model's scores of all items."""
         return np.asarray(model.decision_function(self._X), dtype=float)
@@ -151,6 +174,10 @@ class ComparisonTask:
 
     def fingerprint(self) -> str:
         """Return a digest of the items and their comparisons."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         c = self.order
         return _digest(self.table.items, c.left, c.right, c.outcome, c.weight)
 
@@ -164,12 +191,30 @@ def make_task(table: AnyTable) -> GradedTask | ComparisonTask:
 
 
 def feasible_folds(order: Grades | Comparisons, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
-    """Cut into folds, fewer where there are not enough groups; a single group is cut by rows."""
+    """Cut into folds, fewer where there are not enough lists with a pair; a single such list is cut by rows."""
     if isinstance(order, Comparisons):
         return comparison_folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
     if order.n_groups < 2:
         return folds(order.in_one_group(), n_folds=n_folds, n_repeats=n_repeats, seed=seed)
-    return folds(order, n_folds=min(n_folds, order.n_groups), n_repeats=n_repeats, seed=seed)
+    n_lists = _n_lists_with_pair(order)
+    if n_lists == 1:
+        return _folds_of_the_list_with_pairs(order, n_folds, n_repeats, seed)
+    return folds(order, n_folds=min(n_folds, n_lists or order.n_groups), n_repeats=n_repeats, seed=seed)
+
+
+def _n_lists_with_pair(grades: Grades) -> int:
+    return grades.describe().n_groups_with_pairs
+
+
+def _folds_of_the_list_with_pairs(grades: Grades, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
+    """Cut the only list that has a pair by rows; all other rows, which say nothing, are in every training part."""
+    assert grades.group is not None
+    inside = grades.group == grades.group[grades.pairs.active[0]]
+    members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    mine = take(grades, members).in_one_group()
+    for split in folds(mine, n_folds=n_folds, n_repeats=n_repeats, seed=seed):
+        train = np.sort(np.concatenate([members[split.train], others]))
+        yield Split(split.repeat, split.fold, train, members[split.test])
 
 
 def _digest(table: Table, *more: Array | None) -> str:

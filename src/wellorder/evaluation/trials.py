@@ -6,25 +6,25 @@ import hashlib
 import math
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from .leaderboard import Protocol
-from .methods import Method, Size
-from .records import Record
-from .searching import OutOfTime, search
+from .methods import Method, make_seeded
+from .nested import choose_params
+from .records import Record, plain
+from .searching import OutOfTime
 from .splits import Split
-from .tasks import Task, TrainingPart, feasible_folds
+from .tasks import Task
+from .versions import versions
 
 OUT_OF_TIME = "out of time: "
-"""How the problem of a trial starts that might do better with more time."""
+OUT_OF_MEMORY = "out of memory: "
+"""How the problem of a trial starts that might do better another time."""
 
 _FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
-_ANY_SIZE = Size("grades", 100, 10, 1_000, 100)
 
 
 def run_trial(
@@ -34,25 +34,37 @@ def run_trial(
 
     A fit that fails, or whose search does not finish within ``seconds``, gives a record that says so.
     """
+    key = key or trial_key(task, name, method, split, protocol)
     started = time.perf_counter()
     base = Record(
-        key or trial_key(task.fingerprint(), name, method, split, protocol),
+        key,
         task.name,
         name,
         split.repeat,
         split.fold,
         protocol.seed,
-        len(split.train),
-        len(split.test),
+        task.n_judged(split.train),
+        task.n_judged(split.test),
         metrics={},
     )
+    # depends on the split alone: all methods are searched on the same folds
+    seed = int(np.random.SeedSequence([protocol.seed, split.repeat, split.fold]).generate_state(1)[0])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             part = task.training_part(split.train)
-            params = _search(method, part, protocol, split, lambda: seconds - (time.perf_counter() - started))
+            model = make_seeded(method, seed)
+            params = choose_params(
+                model,
+                method.grid(part.size),
+                part,
+                n_folds=protocol.inner_folds,
+                seed=seed,
+                metric=protocol.metric,
+                deadline=lambda: seconds - (time.perf_counter() - started),
+            )
             searched = time.perf_counter()
-            model = method.make().set_params(**params).fit(part.X, part.y)
+            model.set_params(**params).fit(part.X, part.y)
             fitted = time.perf_counter()
             judgement = task.judge(task.scores(model, part, split.test), split.test, protocol.metrics)
         except OutOfTime:
@@ -61,13 +73,14 @@ def run_trial(
             return replace(base, metrics=_undefined(protocol), search_seconds=took, problem=problem)
         except _FAILURES as error:
             took = time.perf_counter() - started
-            return replace(base, metrics=_undefined(protocol), search_seconds=took, problem=str(error))
+            problem = (OUT_OF_MEMORY if isinstance(error, MemoryError) else "") + str(error)
+            return replace(base, metrics=_undefined(protocol), search_seconds=took, problem=problem)
     coef = getattr(model, "coef_", None) if len(part.features) else None
     linear = coef is not None and len(coef) == len(part.features)
     return replace(
         base,
         metrics=judgement.metrics,
-        params=params,
+        params=plain(params),
         search_seconds=searched - started,
         fit_seconds=fitted - searched,
         predict_seconds=time.perf_counter() - fitted,
@@ -79,39 +92,18 @@ def run_trial(
     )
 
 
-def _search(
-    method: Method, part: TrainingPart, protocol: Protocol, split: Split, left: Callable[[], float]
-) -> dict[str, Any]:
-    grid = method.grid(part.size)
-    if not grid:
-        return {}
-    # the seed of a search depends on its split alone: methods are searched on the same folds
-    seed = int(np.random.SeedSequence([protocol.seed, split.repeat, split.fold]).generate_state(1)[0])
-    found = search(
-        method.make(),
-        grid,
-        part.X,
-        part.y,
-        metric=protocol.metric,
-        cv=[(fold.train, fold.test) for fold in feasible_folds(part.y, protocol.inner_folds, 1, seed)],
-        deadline=left,
-        refit=False,
-    )
-    return dict(found.best_params)
-
-
 def _undefined(protocol: Protocol) -> dict[str, float]:
     return dict.fromkeys(protocol.metrics, math.nan)
 
 
-def trial_key(fingerprint: str, name: str, method: Method, split: Split, protocol: Protocol) -> str:
-    """Digest everything that a result depends on."""
+def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Protocol) -> str:
+    """Digest everything that a result depends on: data, split, method, grid, protocol and versions."""
     parts = (
-        fingerprint,
+        task.fingerprint(),
         name,
-        repr(method.make()),
-        method.grid(_ANY_SIZE),
-        __version__,
+        sorted((parameter, repr(value)) for parameter, value in method.make().get_params().items()),
+        _grid(task, method, split),
+        versions(),
         split.train.tobytes(),
         split.test.tobytes(),
         protocol.inner_folds,
@@ -124,3 +116,10 @@ def trial_key(fingerprint: str, name: str, method: Method, split: Split, protoco
         digest.update(part if isinstance(part, bytes) else repr(part).encode())
         digest.update(b"\0")
     return f"{name}/{split.repeat}.{split.fold}/{digest.hexdigest()}"
+
+
+def _grid(task: Task, method: Method, split: Split) -> Any:
+    try:
+        return method.grid(task.training_part(split.train).size)
+    except _FAILURES as error:
+        return str(error)  # the trial will fail of the same, and say so in its record

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from ..evaluation.leaderboard import Leaderboard, Standing
+from ..metrics import find_definition
 from .style import PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten
 
 
@@ -71,7 +72,8 @@ class LeaderboardDisplay:
         name_rows(ax, self.names)
         metric = self.leaderboard.protocol.metric
         better = "higher" if self.leaderboard.greater_is_better else "lower"
-        if _is_share(metric):
+        definition = find_definition(metric)
+        if definition is not None and definition.is_share:
             ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.4g} %"))
         ax.set_xlabel(f"{metric.replace('_', ' ')} ({better} is better)", parse_math=False)
         self._explain(ax)
@@ -103,11 +105,6 @@ class LeaderboardDisplay:
         handles = [Line2D([], [], **mark) for mark in shown.values()]
         if handles:
             add_legend(ax, handles, list(shown), columns=3)
-
-
-def _is_share(metric: str) -> bool:
-    """Whether a metric is a share of pairs or comparisons, which people read in percent."""
-    return metric.startswith(("swapped_pairs", "comparison_error"))
 
 
 def _colour(standing: Standing) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from typing import Any
 
@@ -161,8 +160,3 @@ def short_count(count: float) -> str:
             return f"{count:.0f}{unit}" if not unit or count >= 9.95 else f"{count:.1f}{unit}"
         count /= 1000
     return f"{count:.0f}T"
-
-
-def percent(share: float, digits: int = 1) -> str:
-    """Write a share as a percentage; an empty text where it is not defined."""
-    return "" if math.isnan(share) else f"{100 * share:.{digits}f} %"

@@ -11,8 +11,9 @@ from matplotlib.patches import Rectangle
 
 from ..evaluation.records import Record, SwapTable
 from ..evaluation.swaps import pool_swaps, swap_table
+from ..writing import write_percent
 from .scores import scores_of
-from .style import PALETTE, WIDTH, axes_for, percent, plain, short_count
+from .style import PALETTE, WIDTH, axes_for, plain, short_count
 
 CHANCE = 0.5
 """A share of swapped pairs that any random order reaches: from here on, the colour is full."""
@@ -117,7 +118,8 @@ class SwapsDisplay:
         cell.set_edgecolor((PALETTE["grey"], 0.45))
         ax.add_patch(cell)
         many = len(self.table.levels) > 7
-        written = "–" if math.isnan(rate) else percent(rate, 0 if many else 1).replace(" %", "" if many else " %")
+        written = write_percent(rate, 0 if many else 1)
+        written = written.removesuffix(" %") if many else written
         ax.text(high, low - 0.14, written, ha="center", va="center", fontsize=9 if many else 10.5)
         small = short_count(self.table.total[low][high])
         ax.text(high, low + 0.24, small, ha="center", va="center", fontsize=7 if many else 8, alpha=0.72)

@@ -5,13 +5,15 @@ from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, w
 from .error_rates import order_error_rates
 from .kendall import kendall_tau
 from .push import p_norm_push
-from .registry import METRICS, Metric, Scorer, parse, scorer
+from .registry import COMPARISON_METRICS, METRICS, Definition, Metric, Scorer, find_definition, parse, scorer
 from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
 from .swapped import swapped_pairs
 
 __all__ = [
+    "COMPARISON_METRICS",
     "METRICS",
     "ComparisonROC",
+    "Definition",
     "Metric",
     "Scorer",
     "auc_consecutive",
@@ -21,6 +23,7 @@ __all__ = [
     "comparison_auc",
     "comparison_error",
     "comparison_roc",
+    "find_definition",
     "kendall_tau",
     "misranking_cost",
     "ndcg",

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..order import Grades
+from .compared import missed_comparisons, swapped_comparisons, tie_auc
 from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
 from .kendall import kendall_tau
 from .push import p_norm_push
@@ -26,6 +27,12 @@ class Definition:
 
     function: Callable[..., float]
     greater_is_better: bool
+    title: str
+    """What it is called in a sentence."""
+    meaning: str
+    """What it says, in one sentence for a person."""
+    is_share: bool = False
+    """Whether it is a share of errors, which people read in percent."""
     cutoff: str | None = None
     """The parameter that ``name@10`` sets, if there is one."""
     needs_cutoff: bool = False
@@ -35,20 +42,135 @@ class Definition:
 
 
 METRICS: dict[str, Definition] = {
-    "swapped_pairs": Definition(swapped_pairs, greater_is_better=False),
-    "wmw": Definition(wmw, greater_is_better=True),
-    "auc_pairs": Definition(auc_pairs, greater_is_better=True),
-    "auc_ovo": Definition(auc_ovo, greater_is_better=True),
-    "auc_consecutive": Definition(auc_consecutive, greater_is_better=True),
-    "misranking_cost": Definition(misranking_cost, greater_is_better=False, defaults={"order": "linear"}),
-    "kendall_tau": Definition(kendall_tau, greater_is_better=True),
-    "ndcg": Definition(ndcg, greater_is_better=True, cutoff="k"),
-    "average_precision": Definition(average_precision, greater_is_better=True),
-    "precision": Definition(precision_at, greater_is_better=True, cutoff="k", needs_cutoff=True),
-    "reciprocal_rank": Definition(reciprocal_rank, greater_is_better=True, cutoff="k"),
-    "p_norm_push": Definition(p_norm_push, greater_is_better=False),
+    "swapped_pairs": Definition(
+        swapped_pairs,
+        greater_is_better=False,
+        title="swapped pairs",
+        meaning="The share of pairs of differently graded rows that stand the wrong way round; a tied pair counts as "
+        "wrong.",
+        is_share=True,
+    ),
+    "wmw": Definition(
+        wmw,
+        greater_is_better=True,
+        title="WMW",
+        meaning="The share of pairs in the right order, ties counting half: the area under the ROC curve where there "
+        "are two grades.",
+    ),
+    "auc_pairs": Definition(
+        auc_pairs,
+        greater_is_better=True,
+        title="AUC over pairs",
+        meaning="The area under the ROC curve, pooled over all pairs of grades.",
+    ),
+    "auc_ovo": Definition(
+        auc_ovo,
+        greater_is_better=True,
+        title="AUC, each two grades",
+        meaning="The area under the ROC curve, averaged over each two grades.",
+    ),
+    "auc_consecutive": Definition(
+        auc_consecutive,
+        greater_is_better=True,
+        title="AUC of neighbours",
+        meaning="The area under the ROC curve, averaged over each two neighbouring grades.",
+    ),
+    "misranking_cost": Definition(
+        misranking_cost,
+        greater_is_better=False,
+        title="misranking cost",
+        meaning="What the swapped pairs cost on average, a swap of distant grades costing more.",
+        defaults={"order": "linear"},
+    ),
+    "kendall_tau": Definition(
+        kendall_tau,
+        greater_is_better=True,
+        title="Kendall's τ",
+        meaning="Pairs in the same order less pairs in opposite order, corrected for ties: 1 is the same order.",
+    ),
+    "ndcg": Definition(
+        ndcg,
+        greater_is_better=True,
+        title="NDCG",
+        meaning="How close the top of each list is to the best possible top: 1 is perfect, and upper places weigh "
+        "more.",
+        cutoff="k",
+    ),
+    "average_precision": Definition(
+        average_precision,
+        greater_is_better=True,
+        title="average precision",
+        meaning="The share of relevant rows down to each relevant row, averaged over them and the queries.",
+    ),
+    "precision": Definition(
+        precision_at,
+        greater_is_better=True,
+        title="precision",
+        meaning="The share of relevant rows among the first ones of each list.",
+        cutoff="k",
+        needs_cutoff=True,
+    ),
+    "reciprocal_rank": Definition(
+        reciprocal_rank,
+        greater_is_better=True,
+        title="reciprocal rank",
+        meaning="One over the place of the first relevant row, averaged over queries.",
+        cutoff="k",
+    ),
+    "p_norm_push": Definition(
+        p_norm_push,
+        greater_is_better=False,
+        title="p-norm push",
+        meaning="A cost of low-graded rows that stand high: the higher they stand, the more they cost.",
+    ),
 }
-"""Every metric of scores against grades. A new one is one function and a line here."""
+"""Every metric of scores against grades. A new one is one function and an entry here."""
+
+COMPARISON_METRICS: dict[str, Definition] = {
+    "swapped_pairs": Definition(
+        swapped_comparisons,
+        greater_is_better=False,
+        title="swapped pairs",
+        meaning="The share of decided comparisons that the scores put the wrong way round; tied scores count as wrong.",
+        is_share=True,
+    ),
+    "comparison_error": Definition(
+        missed_comparisons,
+        greater_is_better=False,
+        title="comparison error",
+        meaning="The share of comparisons predicted wrongly: a wrong direction or a missed tie.",
+        is_share=True,
+    ),
+    "comparison_auc": Definition(
+        tie_auc,
+        greater_is_better=True,
+        title="comparison AUC",
+        meaning="How well score differences tell true differences, rightly directed, from ties: chance is ¼.",
+    ),
+}
+"""Every metric of item scores against comparisons: a function of (comparisons, scores)."""
+
+
+def find_definition(name: str, *, comparisons: bool = False) -> Definition | None:
+    """Return how to read a metric, by its name as it prints; None where it is not one of ours.
+
+    Parameters
+    ----------
+    name : str
+        With a cut-off and options, or without.
+    comparisons : bool, default=False
+        Whether it is of comparisons, where a name is known for both.
+
+    Examples
+    --------
+    >>> from wellorder.metrics.registry import find_definition
+    >>> find_definition("ndcg(gain=linear)@10").title
+    'NDCG'
+    """
+    base = re.split(r"[(@]", name, maxsplit=1)[0]
+    first, second = (COMPARISON_METRICS, METRICS) if comparisons else (METRICS, COMPARISON_METRICS)
+    return first.get(base, second.get(base))
+
 
 ALIASES = {"precision_at": "precision", "map": "average_precision", "mrr": "reciprocal_rank", "tau": "kendall_tau"}
 """Other names that :func:`parse` reads; it prints the first."""

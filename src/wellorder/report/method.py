@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..evaluation.leaderboard import Leaderboard, Protocol
-from .wording import describe_metric, metric_title, write_seconds
+from ..writing import write_seconds
+from .wording import describe_metric, metric_title
 
 _KEPT_TOGETHER = {
     "groups": "All rows of a group stay together, in the training part or in the test part: no method has seen a "
@@ -27,17 +28,19 @@ def explain_protocol(leaderboard: Leaderboard) -> tuple[tuple[str, str], ...]:
     """Return (heading, text) for each step of the protocol, in reading order."""
     protocol = leaderboard.protocol
     steps = [
-        ("Splits", _splits(protocol)),
+        ("Splits", _splits(leaderboard)),
         ("Searches", _searches(protocol)),
         ("Intervals", _intervals(leaderboard)),
         (
             "Tests",
-            "Each method is compared with the leader split by split (corrected resampled paired t test); the p values "
-            "are corrected for the number of methods (Holm). “Not told apart” means p ≥ 0.05: the difference may be "
-            "chance. It does not mean that the two are equal.",
+            "Each method is compared with the leader split by split (corrected resampled paired t test). The leader "
+            "was chosen on the same splits, so the p values are corrected for all tests of two methods that there "
+            "could be (Holm over every two methods): where all methods are alike, one of them is called worse in "
+            "about 5 % of comparisons at most. “Not told apart” means p ≥ 0.05: the difference may be chance. It "
+            "does not mean that the two are equal.",
         ),
         ("Conventions", _CONVENTIONS["comparisons" if protocol.split_by == "pairs" else "grades"]),
-        ("Chance", f"Everything random is drawn from the seed {protocol.seed}: the same lines give the same numbers."),
+        ("Chance", _chance(leaderboard)),
     ]
     return tuple(steps)
 
@@ -48,9 +51,11 @@ def explain_metrics(protocol: Protocol) -> tuple[tuple[str, str], ...]:
     return tuple((metric_title(name), describe_metric(name, comparisons=comparisons)) for name in protocol.metrics)
 
 
-def _splits(protocol: Protocol) -> str:
+def _splits(leaderboard: Leaderboard) -> str:
+    protocol = leaderboard.protocol
+    done = "was done" if leaderboard.is_complete else "was to be done"
     again = (
-        "" if protocol.n_repeats == 1 else f"; all of it was done {protocol.n_repeats} times, with new parts each time"
+        "" if protocol.n_repeats == 1 else f"; all of it {done} {protocol.n_repeats} times, with new parts each time"
     )
     together = _KEPT_TOGETHER.get(protocol.split_by, f"What stays together: {protocol.split_by}.")
     if protocol.n_folds == 1:
@@ -64,12 +69,27 @@ def _splits(protocol: Protocol) -> str:
 def _searches(protocol: Protocol) -> str:
     budget = ""
     if protocol.time_budget is not None:
-        budget = f" The time for everything was limited to {write_seconds(protocol.time_budget)}."
+        budget = (
+            f" The time for everything was limited to {write_seconds(protocol.time_budget)}, which decides what is "
+            "left out and how often all is repeated."
+        )
+    encoding = "as was every scaling and encoding of columns"
+    if protocol.split_by == "pairs":
+        encoding = "while features were scaled and encoded over all items, without a look at any outcome"
     return (
         f"Parameters were searched inside each training part only ({protocol.inner_folds}-fold, by "
-        f"{metric_title(protocol.metric)}), as was every scaling and encoding of columns; the test part was touched "
-        f"once, to judge.{budget}"
+        f"{metric_title(protocol.metric)}), {encoding}; the test part was touched once, to judge.{budget}"
     )
+
+
+def _chance(leaderboard: Leaderboard) -> str:
+    """Say what can be repeated: the lines name what there was time for, and set no limit of time themselves."""
+    seeded = f"Everything random is drawn from the seed {leaderboard.protocol.seed}"
+    if not leaderboard.protocol.code:
+        return f"{seeded}."
+    if not leaderboard.is_complete:
+        return f"{seeded}. The lines below compute all that was planned, however long it takes."
+    return f"{seeded}. The lines below name what there was time for; with the same versions they give the same numbers."
 
 
 def _intervals(leaderboard: Leaderboard) -> str:

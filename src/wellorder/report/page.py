@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..evaluation.leaderboard import Leaderboard
 from ..figures import legible
+from ..writing import counted
 from .method import explain_metrics, explain_protocol
 from .pictures import make_pictures
 from .table import SCALE, make_table
@@ -136,11 +137,11 @@ def _summary(leaderboard: Leaderboard) -> tuple[str, ...]:
     """Say in a few words how much was done."""
     protocol, records = leaderboard.protocol, leaderboard.records
     n_methods, n_splits = len(leaderboard.standings), max((each.n_splits for each in leaderboard.standings), default=0)
-    parts = [_counted(n_methods, "method"), _counted(n_splits, "split")]
+    parts = [counted(n_methods, "method"), counted(n_splits, "split")]
     if records:
-        what = "comparison" if protocol.split_by == "pairs" else "row"
-        parts.append(_counted(max(record.n_train + record.n_test for record in records), what))
-        parts.append(_counted(len(records), "fit"))
+        what = "comparison" if protocol.split_by == "pairs" else "graded row"
+        parts.append(counted(max(record.n_train + record.n_test for record in records), what))
+        parts.append(counted(len(records), "fit"))
     return tuple(parts)
 
 
@@ -154,20 +155,16 @@ def _undone(leaderboard: Leaderboard) -> str:
         return "No method was finished on any split."
     least, most = min(done), max(done)
     reached = f"{least}" if least == most else f"{least} to {most}"
-    return f"Methods were judged on {reached} of {_counted(planned, 'planned split')}."
+    return f"Methods were judged on {reached} of {counted(planned, 'planned split')}."
 
 
 def _failures(leaderboard: Leaderboard) -> list[tuple[str, str, str]]:
     """Gather failed fits: (method, why, in how many splits)."""
     counts = Counter((record.method, record.problem) for record in leaderboard.records if record.problem)
-    return [(method, str(problem), _counted(count, "split")) for (method, problem), count in counts.items()]
+    return [(method, str(problem), counted(count, "split")) for (method, problem), count in counts.items()]
 
 
 def _notes(leaderboard: Leaderboard) -> list[tuple[str, str, str]]:
     """Gather what fits warned of: (method, what, in how many splits)."""
     counts = Counter((record.method, note) for record in leaderboard.records for note in set(record.notes))
-    return [(method, note, _counted(count, "split")) for (method, note), count in sorted(counts.items())]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return [(method, note, counted(count, "split")) for (method, note), count in sorted(counts.items())]

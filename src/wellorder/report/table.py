@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..evaluation.leaderboard import Leaderboard, Standing
-from .wording import verdict, write_interval, write_p, write_params, write_seconds, write_value
+from ..writing import write_seconds
+from .wording import verdict, write_interval, write_p, write_params, write_value
 
 SCALE = 150.0
 """Width of the drawn intervals, in pixels."""

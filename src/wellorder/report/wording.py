@@ -4,68 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ..evaluation.leaderboard import Leaderboard, Standing
 from ..evaluation.records import Json
 from ..figures import plain
-from ..metrics import METRICS, parse
-
-NOTHING = "–"
-"""What stands where there is no number."""
-
-
-@dataclass(frozen=True)
-class _Words:
-    title: str
-    meaning: str
-
-
-_METRICS = {
-    "swapped_pairs": _Words(
-        "swapped pairs",
-        "The share of pairs of differently graded rows that stand the wrong way round; a tied pair counts as wrong.",
-    ),
-    "wmw": _Words(
-        "WMW",
-        "The share of pairs in the right order, ties counting half: the area under the ROC curve where there are "
-        "two grades.",
-    ),
-    "auc_pairs": _Words("AUC over pairs", "The area under the ROC curve, pooled over all pairs of grades."),
-    "auc_ovo": _Words("AUC, each two grades", "The area under the ROC curve, averaged over each two grades."),
-    "auc_consecutive": _Words(
-        "AUC of neighbours", "The area under the ROC curve, averaged over each two neighbouring grades."
-    ),
-    "misranking_cost": _Words(
-        "misranking cost", "What the swapped pairs cost on average, a swap of distant grades costing more."
-    ),
-    "kendall_tau": _Words(
-        "Kendall's τ", "Pairs in the same order less pairs in opposite order, corrected for ties: 1 is the same order."
-    ),
-    "ndcg": _Words(
-        "NDCG", "How close the top of each list is to the best possible top: 1 is perfect, and upper places weigh more."
-    ),
-    "average_precision": _Words(
-        "average precision", "The share of relevant rows down to each relevant row, averaged over them and the queries."
-    ),
-    "precision": _Words("precision", "The share of relevant rows among the first ones of each list."),
-    "reciprocal_rank": _Words(
-        "reciprocal rank", "One over the place of the first relevant row, averaged over queries."
-    ),
-    "p_norm_push": _Words(
-        "p-norm push", "A cost of low-graded rows that stand high: the higher they stand, the more they cost."
-    ),
-    "comparison_error": _Words(
-        "comparison error", "The share of comparisons predicted wrongly: a wrong direction or a missed tie."
-    ),
-    "comparison_auc": _Words(
-        "comparison AUC", "How well score differences tell true differences, rightly directed, from ties: chance is ¼."
-    ),
-}
-"""What each metric is called in front of a person, and what it says."""
-
-SHARES = ("swapped_pairs", "comparison_error")
-"""Error shares, written in percent."""
+from ..metrics import find_definition, parse
+from ..writing import NOTHING, write_percent
 
 
 def metric_title(name: str) -> str:
@@ -77,8 +21,8 @@ def metric_title(name: str) -> str:
     >>> metric_title("swapped_pairs"), metric_title("ndcg@10")
     ('swapped pairs', 'NDCG@10')
     """
-    base, cutoff = _parts(name)
-    title = _METRICS[base].title if base in _METRICS else name
+    found, cutoff = find_definition(name), _cutoff(name)
+    title = name if found is None else found.title
     return f"{title}@{cutoff}" if cutoff else title
 
 
@@ -98,17 +42,11 @@ def describe_metric(name: str, *, comparisons: bool = False) -> str:
     >>> describe_metric("precision@5")
     'The share of relevant rows among the first ones of each list. Looks at the first 5 places. Higher is better.'
     """
-    base, cutoff = _parts(name)
-    if base not in _METRICS:
+    found, cutoff = find_definition(name, comparisons=comparisons), _cutoff(name)
+    if found is None:
         return "A metric of its own."
-    meaning = _METRICS[base].meaning
-    if comparisons and base == "swapped_pairs":
-        meaning = (
-            "The share of decided comparisons that the scores put the wrong way round; tied scores count as wrong."
-        )
     places = f" Looks at the first {cutoff} places." if cutoff else ""
-    greater = METRICS[base].greater_is_better if base in METRICS else base == "comparison_auc"
-    return f"{meaning}{places} {'Higher' if greater else 'Lower'} is better."
+    return f"{found.meaning}{places} {'Higher' if found.greater_is_better else 'Lower'} is better."
 
 
 def write_value(metric: str, value: float) -> str:
@@ -123,7 +61,7 @@ def write_value(metric: str, value: float) -> str:
     if not math.isfinite(value):
         return NOTHING
     if _is_share(metric):
-        return f"{100 * value:.1f} %"
+        return write_percent(value)
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
@@ -140,25 +78,6 @@ def write_interval(metric: str, low: float, high: float) -> str:
         return ""
     first, second = write_value(metric, low), write_value(metric, high)
     return f"{first.removesuffix(' %')}–{second}" if low >= 0 else f"{first} to {second}"
-
-
-def write_seconds(seconds: float) -> str:
-    """Write a time as a person would say it.
-
-    Examples
-    --------
-    >>> from wellorder.report.wording import write_seconds
-    >>> [write_seconds(seconds) for seconds in (0.0004, 0.123, 4.56, 83, 7322)]
-    ['< 0.01 s', '0.12 s', '4.6 s', '1 min 23 s', '2 h 2 min']
-    """
-    if not math.isfinite(seconds):
-        return NOTHING
-    if seconds < 0.01:
-        return "0 s" if seconds == 0 else "< 0.01 s"
-    if seconds < 59.5:
-        return f"{seconds:.{2 if seconds < 0.995 else 1 if seconds < 9.95 else 0}f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def write_p(p_value: float) -> str:
@@ -204,10 +123,9 @@ def verdict(standing: Standing) -> str:
 def claim(leaderboard: Leaderboard) -> str:
     """Say what the leader reaches, as the rest of a sentence that begins with its name."""
     leader, metric = leaderboard.leader, leaderboard.protocol.metric
-    base, _ = _parts(metric)
-    if base in SHARES:
+    if _is_share(metric):
         interval = write_interval(metric, 1 - leader.high, 1 - leader.low)
-        verb = "orders" if base == "swapped_pairs" else "predicts"
+        verb = "orders" if metric.startswith("swapped_pairs") else "predicts"
         noun = "comparisons" if leaderboard.protocol.split_by == "pairs" or verb == "predicts" else "pairs"
         text = f"{verb} {write_value(metric, 1 - leader.mean)} of held-out {noun} rightly"
     else:
@@ -254,17 +172,17 @@ def _listed(names: Sequence[str]) -> str:
     return f"{names[0]} and {len(names) - 1} others"
 
 
-def _parts(name: str) -> tuple[str, int | None]:
-    """Split a metric's name into what it measures and how many places it looks at."""
+def _cutoff(name: str) -> int | None:
+    """Return how many places a metric looks at."""
     try:
-        metric = parse(name)
+        return parse(name).cutoff
     except ValueError:
-        return name.partition("(")[0], None
-    return metric.name, metric.cutoff
+        return None
 
 
 def _is_share(metric: str) -> bool:
-    return _parts(metric)[0] in SHARES
+    found = find_definition(metric)
+    return found is not None and found.is_share
 
 
 def _written(value: Json) -> str:

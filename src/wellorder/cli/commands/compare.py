@@ -60,7 +60,8 @@ def command(
     """Compare methods honestly, and say which ordering to trust, and how much.
 
     Each method's parameters are searched inside the training part of each split; test parts are only judged on. A
-    run that is stopped goes on from its records when the same command is given again.
+    run with a report or records that is interrupted goes on from its records when the same command is given again;
+    one whose time was up, when it is given with a larger time budget.
     """
     from dataclasses import asdict
 
@@ -94,7 +95,7 @@ def command(
             }
         )
     else:
-        print_leaderboard(board)
+        print_leaderboard(board, records)
     if report is not None:
         from ...report import write
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from ...writing import write_percent
 from ..options import data_options, json_option, output_file, read_data
-from ..output import percent, print_json, progress_bar
+from ..output import print_json, progress_bar
 
 
 @click.command(
@@ -24,7 +25,12 @@ Examples:
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the method; may be repeated."
 )
-@click.option("--search", "searching", is_flag=True, help="Choose the parameters by cross-validation.")
+@click.option(
+    "--search",
+    "searching",
+    is_flag=True,
+    help="Choose the parameters by cross-validation; with bands, once more inside each of five folds.",
+)
 @click.option(
     "--bands/--no-bands",
     "with_bands",
@@ -69,7 +75,7 @@ def command(
     click.echo(fitted.model.describe())
     if fitted.params:
         click.echo("with " + ", ".join(f"{key}={value}" for key, value in fitted.params.items()))
-    click.echo(f"training pairs in the right order: {percent(fitted.training_score)}")
+    click.echo(f"training pairs in the right order: {write_percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
-        click.echo(f"held-out pairs in the right order: {percent(fitted.held_out_score)}")
+        click.echo(f"held-out pairs in the right order: {write_percent(fitted.held_out_score)}")
     click.echo(f"saved {output}")

@@ -1,4 +1,4 @@
-"""``wellorder order``: the ranked list, with bands of items that cannot be told apart."""
+"""``wellorder order``: the ranked list, with bands of items that cannot be told from the band's first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Examples:
     type=click.FloatRange(0.5, 1.0),
     default=0.75,
     show_default=True,
-    help="How sure the order of two items must be for them to stand in different bands.",
+    help="How sure it must be that an item stands below the first of a band, for a new band to begin.",
 )
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write a CSV file instead.")
 @json_option
@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Print items from best to worst.
 
-    Items of one band cannot be told apart: on held-out rows, pairs as close as these stood in the right order less
-    often than the confidence asks for.
+    Items of one band cannot be told from its first: on held-out rows, pairs as close as that stood in the right order
+    less often than the confidence asks for. The last of one band and the first of the next may be close, too.
     """
     from ...data import items_of, load_table_model, read_for, write_rows
     from ...evaluation import order_items

@@ -1,0 +1,51 @@
+"""Numbers as a person reads them: the same in the terminal, in figures and in reports."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"
+"""What stands where there is no number."""
+
+
+def counted(n: int, noun: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> from wellorder.writing import counted
+    >>> counted(1, "row"), counted(1599, "row")
+    ('1 row', '1,599 rows')
+    """
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def write_percent(share: float, digits: int = 1) -> str:
+    """Write a share as percent.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_percent
+    >>> write_percent(0.2594), write_percent(float("nan"))
+    ('25.9 %', '–')
+    """
+    return f"{100 * share:.{digits}f} %" if math.isfinite(share) else NOTHING
+
+
+def write_seconds(seconds: float) -> str:
+    """Write a time as a person would say it.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_seconds
+    >>> [write_seconds(seconds) for seconds in (0.0004, 0.123, 4.56, 83, 7322)]
+    ['< 0.01 s', '0.12 s', '4.6 s', '1 min 23 s', '2 h 2 min']
+    """
+    if not math.isfinite(seconds):
+        return NOTHING
+    if seconds < 0.01:
+        return "0 s" if seconds == 0 else "< 0.01 s"
+    if seconds < 59.5:
+        return f"{seconds:.{2 if seconds < 0.995 else 1 if seconds < 9.95 else 0}f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
