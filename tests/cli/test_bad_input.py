@@ -52,6 +52,14 @@ BAD = {
     ),
     "no model file": (["predict", "wines.csv", "wines.csv"], "wines.csv"),
     "a number for words": (["order", "m.wo", "wines.csv", "--confidence", "high"], "--confidence"),
+    "a seed below zero": (["fit", "wines.csv", "--target", "quality", "--seed", "-1", "-o", "m.wo"], "--seed"),
+    "no methods": (["compare", "wines.csv", "--target", "quality", "--models", ","], "--models names no method"),
+    "confidence that is none": (["order", "m.wo", "wines.csv", "--confidence", "nan"], "--confidence"),
+    "a model over its data": (["fit", "wines.csv", "--target", "quality", "-o", "wines.csv"], "would be overwritten"),
+    "a report over its data": (
+        ["compare", "wines.csv", "--target", "quality", "--report", "./wines.csv"],
+        "overwritten",
+    ),
     "items without comparisons": (
         ["fit", "wines.csv", "--target", "quality", "--items", "wines.csv", "-o", "m.wo"],
         "--items",
@@ -124,3 +132,39 @@ def test_a_model_saved_from_python_says_what_to_do(run, wines, tmp_path):
     found = run("predict", "bare.wo", wines)
     assert found.code == 2
     assert "wellorder fit" in found.err
+
+
+def test_outputs_never_replace_the_model_or_its_data(run, wines, tmp_path):
+    run("fit", wines, "--target", "quality", "--item", "name", "-o", "m.wo")
+    before = {name: (tmp_path / name).read_bytes() for name in ("m.wo", "wines.csv")}
+    for command in (["predict", "m.wo", "wines.csv", "-o"], ["order", "m.wo", "wines.csv", "-o"]):
+        for name, content in before.items():
+            assert run(*command, name).code == 2
+            assert (tmp_path / name).read_bytes() == content
+
+
+def test_too_little_data_to_hold_some_out_is_fitted_without_bands(run, tmp_path):
+    (tmp_path / "three.csv").write_text("a,y\n1,2\n2,3\n4,5\n", encoding="utf-8")
+    found = run("fit", "three.csv", "--target", "y", "-o", "m.wo")
+    assert found.code == 0, found.err
+    assert "too little data" in found.out
+    assert "no bands" in run("order", "m.wo", "three.csv").out
+    (tmp_path / "flat.csv").write_text("a,y\n1,3\n2,3\n4,3\n", encoding="utf-8")
+    flat = run("fit", "flat.csv", "--target", "y", "-o", "m.wo")
+    assert flat.code == 2
+    assert "all grades are the same" in flat.err
+
+
+def test_comparison_models_say_what_file_they_need(run, games):
+    run("fit", games, "--items", "players.csv", "-o", "m.wo")
+    assert "--items" in run("evaluate", "m.wo", games).err
+    assert "file of items" in run("predict", "m.wo", games).err
+    assert run("evaluate", "m.wo", games, "--items", "players.csv").code == 0
+
+
+def test_repeats_that_did_not_fit_are_named(run, wines, monkeypatch):
+    from wellorder.evaluation.budget import Budget
+
+    monkeypatch.setattr(Budget, "allows", lambda *_: False)
+    found = run("compare", wines, "--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2")
+    assert "1 of 2 rounds of splits" in found.out

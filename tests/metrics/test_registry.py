@@ -65,7 +65,7 @@ def test_other_spellings_print_as_one(name, printed):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ndgc", "no metric 'ndgc'; known are"),
+        ("ndgc", "no metric 'ndgc'; did you mean 'ndcg'"),
         ("swapped_pairs@3", "takes no cut-off"),
         ("", "no metric"),
         (None, "no metric None"),

@@ -39,6 +39,11 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
     print_table(headers, rows, right=(0, 2, *range(5, len(headers))))
     for each in board.left_out:
         click.echo(f"left out {each.method}: {each.reason}")
+    if protocol.planned_repeats is not None:
+        click.echo(
+            f"{protocol.n_repeats} of {protocol.planned_repeats} rounds of splits: more would not have fitted into "
+            f"{protocol.time_budget:g} s; a larger --time-budget makes the intervals narrower"
+        )
     if not board.is_complete:
         click.echo(_how_to_go_on(board.time_was_up, records))
 
@@ -76,4 +81,5 @@ def _verdict(standing: Standing) -> str:
         return ""
     if standing.p_value != standing.p_value:
         return "too few splits to test"
-    return f"worse (p = {standing.p_value:.2g})" if standing.is_told_apart else "not told apart"
+    p = "p < 1e-6" if standing.p_value < 1e-6 else f"p = {standing.p_value:.2g}"
+    return f"worse ({p})" if standing.is_told_apart else "not told apart"

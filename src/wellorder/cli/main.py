@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import sys
 import warnings
 from importlib import import_module
@@ -16,6 +14,7 @@ import click
 from .. import __version__
 from ..suggest import suggest
 from . import commands
+from .wording import as_options
 
 _ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "compare")
 """The commands in the order of a first day's work; others follow by name."""
@@ -79,7 +78,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (ValueError, TypeError, OSError, MemoryError) as error:
         if "--debug" in arguments:
             raise
-        _stop(_as_options(_one_line(error)))
+        _stop(as_options(_one_line(error)))
     except Exception as error:
         if "--debug" in arguments:
             raise
@@ -102,23 +101,6 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-_OPTION = re.compile(
-    r"(?<![\w.'\"])(target|group|item|items|weight|levels|drop|format)=(?:'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
-)
-
-
-def _as_options(message: str) -> str:
-    """Name options as they are written here: ``item='name'`` in Python is ``--item name`` on the command line."""
-
-    def written(match: re.Match[str]) -> str:
-        value = match["one"] if match["many"] is None else match["many"].replace(", ", ",").replace("'", "")
-        if value is None:
-            return f"--{match[1]}"
-        return f"--{match[1]} {shlex.quote(value)}"
-
-    return _OPTION.sub(written, message)
-
-
 def _show_warning(
     message: Warning | str,
     category: type[Warning],
@@ -127,4 +109,4 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    click.echo(f"warning: {_as_options(' '.join(str(message).split()))}", err=True)
+    click.echo(f"warning: {as_options(' '.join(str(message).split()))}", err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -32,6 +32,21 @@ def output_file(ctx: click.Context, param: click.Parameter, value: str | None) -
         raise click.BadParameter(f"there is no folder {folder} to write {os.path.basename(value)} into")
     if not os.access(value if os.path.exists(value) else folder, os.W_OK):
         raise click.BadParameter(f"{value} may not be written to")
+    return value
+
+
+def refuse_overwriting(inputs: Iterable[str | None], *outputs: str | None) -> None:
+    """Refuse an output that is one of the inputs: what was read must not be lost."""
+    given = {os.path.realpath(path): path for path in inputs if path is not None}
+    for output in outputs:
+        if output is not None and os.path.realpath(output) in given:
+            raise click.UsageError(f"{output} is read by this command, and would be overwritten; name another output")
+
+
+def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Refuse nan, which every range lets through."""
+    if value != value:
+        raise click.BadParameter("nan is no number to go by")
     return value
 
 
@@ -72,9 +87,12 @@ def data_options(function: F) -> F:
     """Add the argument DATA, and the options that say what its columns mean."""
     for option in reversed((*_ROLES, *_READING)):
         function = option(function)
-    return click.argument("data", metavar="DATA", nargs=-1, required=True)(function)
+    return click.argument("data", metavar="DATA...", nargs=-1, required=True)(function)
 
 
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of everything that is random."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 
 

@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..metrics import find_definition
 from ..sweeps import Floats
 from .health import Health
 from .methods import METHODS
@@ -37,6 +38,8 @@ class Protocol:
     """(package, version)."""
     code: str = ""
     """The Python lines that compute the same."""
+    planned_repeats: int | None = None
+    """How many repeats were asked for, where there was no time to begin them all."""
 
 
 @dataclass(frozen=True)
@@ -185,11 +188,17 @@ def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_valu
         is_baseline=method in METHODS and METHODS[method].is_baseline,
         n_splits=len(mine),
         mean=known_mean(values),
-        low=float("nan") if interval is None else interval.low,
-        high=float("nan") if interval is None else interval.high,
+        low=float("nan") if interval is None else _within(protocol.metric, interval.low),
+        high=float("nan") if interval is None else _within(protocol.metric, interval.high),
         metrics={name: known_mean(np.array([record.metrics[name] for record in mine])) for name in protocol.metrics},
         p_value=p_value,
         search_seconds=float(np.mean([record.search_seconds for record in mine])),
         fit_seconds=float(np.mean([record.fit_seconds for record in mine])),
         params=json.loads(chosen.most_common(1)[0][0]),
     )
+
+
+def _within(metric: str, value: float) -> float:
+    """Keep the end of an interval to the values that a share can have."""
+    definition = find_definition(metric)
+    return min(max(value, 0.0), 1.0) if definition is not None and definition.is_share else value

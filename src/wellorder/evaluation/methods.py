@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from ..estimators import BestFeature, RankSVM, RidgeRanker
+from ..estimators import BestFeature, RankSVM, RidgeRanker, SwapSVM
 from ..memory import available_bytes
 from ..spaces.kernels import kernel_bytes
 from ..suggest import suggest
@@ -101,7 +101,7 @@ METHODS: dict[str, Method] = {
         _kernel_costs,
         objection=_few_rows,
     ),
-    "rank-svm-hinge": Method("linear, hinge over every pair", lambda: RankSVM(loss="hinge", tol=1e-3), _costs),
+    "swap-svm": Method("linear, one slack for all swapped pairs", SwapSVM, _costs),
     "rank-svm-logistic": Method(
         "linear, logistic loss over every pair",
         lambda: RankSVM(loss="logistic"),

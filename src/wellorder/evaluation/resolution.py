@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -40,18 +41,26 @@ def measure_resolution(
 
     ``fit`` makes a fitted model of a training part; whatever it chooses, parameters included, it has to choose there.
     A share that rises with the distance is fitted to the pairs (isotonic regression). One hold-out instead of
-    all folds where the rows are many. None where no fold has a held-out pair.
+    all folds where the rows are many. None where there is too little data to hold some out.
     """
     task = make_task(table)
-    splits = list(task.splits(n_folds, 1, seed))[: 1 if len(table) > _LARGE else None]
+    try:
+        splits = list(task.splits(n_folds, 1, seed))[: 1 if len(table) > _LARGE else None]
+    except ValueError:  # fewer rows than folds, or a training part without a pair
+        return None
     rng = np.random.default_rng(seed)
     gathered: list[tuple[Floats, Floats]] = []
     shares: list[float] = []
     for split in splits:
-        fitted = fit(table.take(split.train))
         test = table.take(split.test)
         items = getattr(test, "items", test)
-        scores = np.asarray(fitted.decision_function(items), dtype=float)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a fold, which nobody has asked for; the whole fit has warned
+            try:
+                fitted = fit(table.take(split.train))
+            except ValueError:  # the whole could be fitted, and this part is too little for it
+                return None
+            scores = np.asarray(fitted.decision_function(items), dtype=float)
         pairs = _held_out_pairs(test, len(scores), _MOST_PAIRS // len(splits), rng)
         if pairs.n_pairs and fitted.spread_ > 0:
             difference = (scores[pairs.high] - scores[pairs.low]) / fitted.spread_

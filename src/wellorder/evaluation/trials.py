@@ -69,7 +69,8 @@ def run_trial(
             judgement = task.judge(task.scores(model, part, split.test), split.test, protocol.metrics)
         except OutOfTime:
             took = time.perf_counter() - started
-            problem = f"{OUT_OF_TIME}its search did not finish within its share of {seconds:.1f} s"
+            share = f"its search did not finish within its share of {seconds:.1f} s"
+            problem = f"{OUT_OF_TIME}{share}; raise the time budget, or name fewer methods"
             return replace(base, metrics=_undefined(protocol), search_seconds=took, problem=problem)
         except _FAILURES as error:
             took = time.perf_counter() - started

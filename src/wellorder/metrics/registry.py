@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..order import Grades
+from ..suggest import suggest
 from .compared import missed_comparisons, swapped_comparisons, tie_auc
 from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
 from .kendall import kendall_tau
@@ -223,7 +224,8 @@ def parse(name: str | Metric) -> Metric:
     match = _NAME.fullmatch(name.strip()) if isinstance(name, str) else None
     known = "" if match is None else ALIASES.get(match["name"], match["name"])
     if match is None or known not in METRICS:
-        raise ValueError(f"there is no metric {name!r}; known are {', '.join(sorted(METRICS))}")
+        written = match["name"] if match is not None else str(name)
+        raise ValueError(f"there is no metric {name!r}; {suggest(written, sorted(METRICS))}")
     definition = METRICS[known]
     cutoff = None if match["cutoff"] is None else int(match["cutoff"])
     if cutoff is not None and definition.cutoff is None:

@@ -73,6 +73,8 @@ def _searches(protocol: Protocol) -> str:
             f" The time for everything was limited to {write_seconds(protocol.time_budget)}, which decides what is "
             "left out and how often all is repeated."
         )
+    if protocol.planned_repeats is not None:
+        budget += f" Of {protocol.planned_repeats} planned repeats there was time for {protocol.n_repeats}."
     encoding = "as was every scaling and encoding of columns"
     if protocol.split_by == "pairs":
         encoding = "while features were scaled and encoded over all items, without a look at any outcome"

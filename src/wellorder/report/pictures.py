@@ -102,7 +102,7 @@ def _weights(leaderboard: Leaderboard) -> Picture | None:
     """Show what the best linear method looks at."""
     for standing in leaderboard.standings:
         records = [record for record in leaderboard.of(standing.method) if record.weights]
-        if not records or standing.is_baseline:
+        if not records:
             continue
         display = WeightsDisplay.from_records(records)
         if not display.weights:

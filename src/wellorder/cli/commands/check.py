@@ -8,6 +8,7 @@ import click
 
 from ..options import data_options, json_option, read_data
 from ..output import print_json, print_table
+from ..wording import as_options
 
 _SIGNS = {"note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 
@@ -47,9 +48,8 @@ def command(data: tuple[str, ...], as_json: bool, **roles: Any) -> None:
                 right=(1,),
             )
         for finding in health.findings:
-            click.echo(
-                f"{_SIGNS[finding.severity]}: {finding.what}" + (f"\n    → {finding.advice}" if finding.advice else "")
-            )
+            advice = f"\n    → {finding.advice}" if finding.advice else ""
+            click.echo(as_options(f"{_SIGNS[finding.severity]}: {finding.what}{advice}"))
         if not health.findings:
             click.echo("nothing to worry about was found")
     if not health.is_fit:

@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from ..options import data_options, json_option, names, output_file, read_data
+from ..options import (
+    data_options,
+    finite,
+    json_option,
+    names,
+    output_file,
+    read_data,
+    refuse_overwriting,
+    seed_option,
+)
 from ..output import print_json, progress_bar
 
 
@@ -27,13 +36,14 @@ Examples:
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of one round.")
 @click.option("--repeats", type=click.IntRange(min=1), default=2, show_default=True, help="Rounds, if there is time.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the splits.")
+@seed_option
 @click.option(
     "--time-budget",
     type=click.FloatRange(min=0, min_open=True),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
+    callback=finite,
     help="What is too slow for it is left out, and said so.",
 )
 @click.option("--report", metavar="FILE", callback=output_file, help="Write a report as one HTML file.")
@@ -68,9 +78,12 @@ def command(
     from ...evaluation import compare
     from ..leaderboard import print_leaderboard, show_progress
 
-    table = read_data(data, **roles)
+    if models == ():
+        raise click.UsageError("--models names no method; leave it out for all that suit the data")
     if records is None and report is not None:
         records = os.path.splitext(report)[0] + ".records.jsonl"
+    refuse_overwriting([*data, roles["items"]], report, records)
+    table = read_data(data, **roles)
     with progress_bar("comparing") as bar:
         board = compare(
             table,

@@ -7,6 +7,7 @@ from datetime import date
 
 import click
 
+from ..options import finite
 from ..output import progress_bar
 
 _NEXT = """
@@ -27,6 +28,7 @@ or on your own:
     default=45.0,
     show_default=True,
     metavar="SECONDS",
+    callback=finite,
     help="For the comparison.",
 )
 def command(folder: str, time_budget: float) -> None:

@@ -33,3 +33,5 @@ def command(model: str, data: tuple[str, ...], metrics: tuple[str, ...], items: 
         print_json(found)
     else:
         print_table(["metric", "value"], [(name, number(value, 6)) for name, value in found.items()], right=(1,))
+        if any(value != value for value in found.values()):
+            click.echo("–: not defined here; 'wellorder check' says what there is to judge by", err=True)

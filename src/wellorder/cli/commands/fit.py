@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ...writing import write_percent
-from ..options import data_options, json_option, output_file, read_data
+from ..options import data_options, json_option, output_file, read_data, refuse_overwriting, seed_option
 from ..output import print_json, progress_bar
 
 
@@ -38,7 +38,7 @@ Examples:
     show_default=True,
     help="Measure on held-out rows how far apart scores must be to be told apart.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of everything that is random.")
+@seed_option
 @click.option("-o", "--output", required=True, metavar="FILE", callback=output_file, help="Where to save the model.")
 @json_option
 def command(
@@ -61,6 +61,7 @@ def command(
     from ...persistence import save
     from ..settings import read_settings
 
+    refuse_overwriting([*data, roles["items"]], output)
     method = find_method(name)
     params = read_settings(method.make(), settings, name)
     table = read_data(data, **roles)
@@ -78,4 +79,6 @@ def command(
     click.echo(f"training pairs in the right order: {write_percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
         click.echo(f"held-out pairs in the right order: {write_percent(fitted.held_out_score)}")
+    elif with_bands:
+        click.echo("too little data to hold some out: no bands, and no word on how well new rows are ordered")
     click.echo(f"saved {output}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import json_option, output_file
+from ..options import finite, json_option, output_file, refuse_overwriting
 from ..output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ Examples:
     type=click.FloatRange(0.5, 1.0),
     default=0.75,
     show_default=True,
+    callback=finite,
     help="How sure it must be that an item stands below the first of a band, for a new band to begin.",
 )
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write a CSV file instead.")
@@ -44,6 +45,7 @@ def command(
     from ...data import items_of, load_table_model, read_for, write_rows
     from ...evaluation import order_items
 
+    refuse_overwriting([model, *items], output)
     ranker = load_table_model(model)
     ordered = order_items(ranker, items_of(read_for(ranker, items)), confidence=confidence, top=top)
     rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..options import output_file
+from ..options import output_file, refuse_overwriting
 
 
 @click.command(
@@ -33,6 +33,7 @@ def command(model: str, data: tuple[str, ...], output: str | None, form: str) ->
     """
     from ...data import items_of, load_table_model, read_for, write_lines, write_run, write_scores
 
+    refuse_overwriting([model, *data], output)
     ranker = load_table_model(model)
     table = items_of(read_for(ranker, data))
     scores = ranker.decision_function(table)
