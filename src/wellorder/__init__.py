@@ -18,6 +18,7 @@ _HOME = {
     "Pairs": "wellorder.spaces",
     "RankSVM": "wellorder.estimators",
     "RidgeRanker": "wellorder.estimators",
+    "SVOR": "wellorder.estimators",
     "SwapSVM": "wellorder.estimators",
     "compare": "wellorder.evaluation",
     "cross_validate": "wellorder.evaluation",
@@ -38,6 +39,7 @@ _ROOMS = {
 """Rooms that are public as they stand, and the names they go by."""
 
 __all__ = [
+    "SVOR",
     "BestFeature",
     "Comparisons",
     "Grades",
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     from . import aggregation, data, evaluation, metrics
     from . import figures as plot
     from .data import read
-    from .estimators import BestFeature, RankSVM, RidgeRanker, SwapSVM
+    from .estimators import SVOR, BestFeature, RankSVM, RidgeRanker, SwapSVM
     from .evaluation import compare, cross_validate, search
     from .order import Comparisons, Grades, OrderGraph
     from .persistence import load, save

@@ -17,6 +17,8 @@ ESTIMATORS = [
     wo.RankSVM(pairs_per_item=5, random_state=0),
     wo.SwapSVM(),
     wo.SwapSVM(kernel="rbf", gamma=0.5),
+    wo.SVOR(),
+    wo.SVOR(kernel="rbf", gamma=0.5, thresholds="explicit"),
     wo.BestFeature(),
     wo.RidgeRanker(),
     wo.RidgeRanker(on="ranks"),
@@ -38,7 +40,7 @@ TO_TOL = dict.fromkeys(DRAWN, "a hinge's corners make paths that differ in the l
 
 def expected_failures(estimator):
     params = estimator.get_params()
-    hinge = isinstance(estimator, wo.SwapSVM) or params.get("loss") == "hinge"
+    hinge = isinstance(estimator, wo.SwapSVM | wo.SVOR) or params.get("loss") == "hinge"
     if hinge and estimator.kernel == "linear":
         return TO_TOL
     draws = params.get("pairs_per_item") is not None or params.get("n_components") is not None

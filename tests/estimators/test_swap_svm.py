@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference import swap_svm as reference
 
 import wellorder as wo
-from tests.reference import swap_svm as reference
 from wellorder.losses import Hinge, risk_at
 
 

@@ -1,4 +1,4 @@
-"""The multivariate SVM for swapped pairs, slowly and obviously: every labelling of the pairs, and the explicit problem."""
+"""The multivariate SVM for swapped pairs, slowly and obviously: every labelling, and the explicit problem."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from .best_feature import BestFeature
 from .rank_svm import RankSVM
 from .ridge_ranker import RidgeRanker
+from .svor import SVOR
 from .swap_svm import SwapSVM
 
-__all__ = ["BestFeature", "RankSVM", "RidgeRanker", "SwapSVM"]
+__all__ = ["SVOR", "BestFeature", "RankSVM", "RidgeRanker", "SwapSVM"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from ..estimators import BestFeature, RankSVM, RidgeRanker, SwapSVM
+from ..estimators import SVOR, BestFeature, RankSVM, RidgeRanker, SwapSVM
 from ..memory import available_bytes
 from ..spaces.kernels import kernel_bytes
 from ..suggest import suggest
@@ -47,6 +47,7 @@ class Method:
 _MOST_KERNEL_ROWS = 3_000
 _MOST_LISTED_PAIRS = 20_000_000
 _MOST_COLUMNS = 2_000
+_MOST_LEVELS = 50
 
 
 def _costs(size: Size) -> Grid:
@@ -87,6 +88,15 @@ def _too_many_columns(size: Size) -> str | None:
     return None if size.n_features <= _MOST_COLUMNS else f"it tries all {size.n_features:,} columns one by one"
 
 
+def _too_many_levels(size: Size) -> str | None:
+    """Guess the levels of one list: were there r of one size, one in r of all pairs of rows would be of equal grade."""
+    n = size.largest_group
+    equal = n * n - 2 * size.n_pairs if n == size.n_rows else n * n
+    if n * n > _MOST_LEVELS * equal:
+        return f"it keeps a threshold between every two levels, and there are more than {_MOST_LEVELS}; bin the grades"
+    return None
+
+
 METHODS: dict[str, Method] = {
     "rank-svm": Method("linear, squared hinge over every pair", RankSVM, _costs),
     "rank-svm-rbf": Method(
@@ -107,6 +117,9 @@ METHODS: dict[str, Method] = {
         lambda: RankSVM(loss="logistic"),
         _costs,
         objection=_too_many_pairs,
+    ),
+    "svor": Method(
+        "linear, a threshold between every two levels", SVOR, _costs, takes=("grades",), objection=_too_many_levels
     ),
     "ridge": Method("least squares on the grades", RidgeRanker, _penalties, is_baseline=True),
     "ridge-on-ranks": Method(

@@ -1,5 +1,6 @@
 """Pictures of leaderboards, swaps, curves and weights, in scikit-learn's Display manner; public as ``wo.plot``."""
 
+from .against_paper import AgainstPaperDisplay, Found
 from .comparison_roc import ComparisonROCDisplay
 from .leaderboard import LeaderboardDisplay
 from .ndcg import NDCGCurveDisplay
@@ -10,7 +11,9 @@ from .weights import WeightsDisplay
 
 __all__ = [
     "PALETTE",
+    "AgainstPaperDisplay",
     "ComparisonROCDisplay",
+    "Found",
     "LeaderboardDisplay",
     "NDCGCurveDisplay",
     "SwapsDisplay",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,20 +19,12 @@ from ..sweeps import Floats, dot
 from .coarse_to_fine import coarse_to_fine
 from .planes import Planes
 from .problem import Point, Problem, SolveResult
+from .rounding import gap_between, round_off
 
 logger = logging.getLogger(__name__)
 
 _CUT_AHEAD = 0.1
 """Planes are cut this far from the best function towards the model's minimiser."""
-
-_CORNERS = 0.02, 0.5
-"""How much of the hinge is rounded off at first, in units of its margin: at least and at most."""
-
-_SHRINK = 0.05, 0.5
-"""The corner becomes at most and at least so much smaller from stage to stage."""
-
-_SMALLEST_CORNER = 1e-4
-"""Beyond this, floating point has the better of rounded corners, and plain planes go on."""
 
 
 def cutting_plane(
@@ -45,28 +38,22 @@ def cutting_plane(
     plane would be. The gap it leaves is of second order in the corner's width, since only pairs inside the
     corner add to it. Where that is not enough, plain cutting planes go on.
     """
-    assert isinstance(problem.loss, Hinge)
-    planes = Planes(problem.space)
-    best, bound = problem.first(start), -np.inf
-    width = float(np.clip(np.sqrt(10.0 * tol), *_CORNERS))
-    n_iter = n_products = 0
-    while np.isfinite(best.objective) and width >= _SMALLEST_CORNER and n_iter < max_iter:
-        smooth = replace(problem, loss=problem.loss.smoothed(width))
-        found = coarse_to_fine(smooth, start=start, tol=0.3 * tol, max_iter=max_iter - n_iter, certain=True)
-        n_iter, n_products = n_iter + max(found.n_iter, 1), n_products + found.n_products
-        point = problem.at(Function(problem.space, found.coef))
-        risk = smooth.risk(point.f.scores)
-        planes.add(risk.gradient, -risk.slope / problem.loss.steepness)
-        bound = max(bound, planes.minimise(problem.strength)[1])
-        best = point if point.objective < best.objective else best
-        start = found.coef
-        gap = _gap(best, bound)
-        logger.debug("corner %.2g: objective %.8g, gap %.2g", width, best.objective, gap)
-        if gap <= tol * abs(best.objective) or gap == np.inf:
-            converged, n_constraints = bool(gap < np.inf), len(planes)
-            return SolveResult(best.f.coef, best.objective, gap, n_iter, n_products, converged, n_constraints)
-        width *= float(np.clip(np.sqrt(0.3 * tol * abs(best.objective) / gap), *_SHRINK))
-    return plain_cutting_planes(problem, planes, best, bound, tol=tol, max_iter=max_iter, n_iter=n_iter)
+    loss = problem.loss
+    assert isinstance(loss, Hinge)
+    found = round_off(
+        problem,
+        lambda width: replace(problem, loss=loss.smoothed(width)),
+        partial(coarse_to_fine, certain=True),
+        start=start,
+        tol=tol,
+        max_iter=max_iter,
+        steepness=loss.steepness,
+    )
+    if found.done:
+        return found.result()
+    return plain_cutting_planes(
+        problem, found.planes, found.best, found.bound, tol=tol, max_iter=max_iter, n_iter=found.n_iter
+    )
 
 
 def plain_cutting_planes(
@@ -78,13 +65,13 @@ def plain_cutting_planes(
     minimiser, and cuts a new plane a little beyond the best point found.
     """
     planes.add(best.risk.gradient, best.risk.value - dot(best.risk.gradient, best.f.scores))
-    gap = _gap(best, bound)
+    gap = gap_between(best, bound)
     while n_iter < max_iter and np.isfinite(best.objective):
         n_iter += 1
         target, new_bound = planes.minimise(problem.strength)
         bound = max(bound, new_bound)
         best = _search_line(problem, best, target)
-        gap = _gap(best, bound)
+        gap = gap_between(best, bound)
         logger.debug("round %d: objective %.8g, gap %.2g, %d planes", n_iter, best.objective, gap, len(planes))
         if gap <= tol * abs(best.objective) or gap == np.inf:
             break
@@ -93,12 +80,6 @@ def plain_cutting_planes(
         planes.add(risk.gradient, risk.value - dot(risk.gradient, ahead.scores))
     converged = gap <= tol * abs(best.objective)
     return SolveResult(best.f.coef, best.objective, gap, n_iter, 2 * n_iter, converged, n_constraints=len(planes))
-
-
-def _gap(best: Point, bound: float) -> float:
-    """Return how far the objective is above its bound; a bound above it comes of a kernel that is none."""
-    gap = best.objective - bound
-    return gap if gap >= -1e-8 * abs(best.objective) else np.inf
 
 
 def _search_line(problem: Problem, best: Point, target: Function) -> Point:

@@ -15,7 +15,7 @@ from ..losses import RiskAt
 from ..spaces import Function
 from ..sweeps import Floats, dot
 from .preconditioning import IDENTITY, Preconditioner
-from .problem import Point, Problem, SolveResult
+from .problem import Objective, Point, SolveResult
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class _Step(NamedTuple):
 
 
 def newton_cg(
-    problem: Problem,
+    problem: Objective,
     *,
     start: Floats | None = None,
     preconditioner: Preconditioner = IDENTITY,
@@ -101,7 +101,7 @@ def newton_cg(
 
 
 def _minimise_model(
-    problem: Problem,
+    problem: Objective,
     gradient: Floats,
     smoothed: Function,
     fit: float,
@@ -159,7 +159,7 @@ def _bound(residual: Function, fit: float, stretch: float, preconditioner: Preco
     return 0.5 * residual.square
 
 
-def _line_search(problem: Problem, point: Point, step: Function, slope: float) -> Point | None:
+def _line_search(problem: Objective, point: Point, step: Function, slope: float) -> Point | None:
     """Find a length that decreases the objective enough; None where rounding hides any decrease."""
     length = 1.0
     for _ in range(60):

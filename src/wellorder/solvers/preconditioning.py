@@ -11,7 +11,7 @@ from ..losses import dense_hessian
 from ..order import GradedPairs
 from ..spaces import LinearSpace
 from ..sweeps import Array, Floats, Ints
-from .problem import Problem
+from .problem import Objective, Problem
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Preconditioner:
 IDENTITY = Preconditioner(lambda residual: residual, resembles=False)
 
 
-def sampled_hessian(sample: Problem, coef: Floats) -> Preconditioner:
+def sampled_hessian(sample: Objective, coef: Floats) -> Preconditioner:
     """Invert I + strength · Xᵀ H X over a sample of the rows; for few columns."""
     assert isinstance(sample.space, LinearSpace)
     risk = sample.risk(sample.space.scores(coef))
@@ -60,7 +60,7 @@ def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, scores: Fl
     return Preconditioner(apply, resembles=True)
 
 
-def diagonal(problem: Problem, coef: Floats | None) -> Preconditioner:
+def diagonal(problem: Objective, coef: Floats | None) -> Preconditioner:
     """Divide by about the Hessian's diagonal: heals columns of very different size; for any number.
 
     H's own diagonal would need the sums over all partners; Σ_i H_ii (x_ik − mean_k)² is close to it,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,18 +21,15 @@ class Point(NamedTuple):
     objective: float
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Minimise ½‖f‖² + strength · R(s), with strength = C·n/ΣW."""
+class Objective(ABC):
+    """½‖f‖² + strength · R(s), whatever R is: all that a solver of smooth problems needs to know."""
 
     space: Space
-    pairs: PairSet
-    loss: PairLoss
     strength: float
 
+    @abstractmethod
     def risk(self, scores: Floats) -> RiskAt:
-        """Evaluate the loss over the order at these scores."""
-        return risk_at(self.loss, scores, self.pairs)
+        """Evaluate the risk at these scores."""
 
     def at(self, f: Function) -> Point:
         """Evaluate risk and objective at a function."""
@@ -44,6 +42,20 @@ class Problem:
         if start is None:
             return self.at(Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows)))
         return self.at(Function(space, start))
+
+
+@dataclass(frozen=True)
+class Problem(Objective):
+    """Minimise ½‖f‖² + strength · R(s), with strength = C·n/ΣW."""
+
+    space: Space
+    pairs: PairSet
+    loss: PairLoss
+    strength: float
+
+    def risk(self, scores: Floats) -> RiskAt:
+        """Evaluate the loss over the order at these scores."""
+        return risk_at(self.loss, scores, self.pairs)
 
 
 def make_problem(space: Space, pairs: PairSet, loss: PairLoss, C: float) -> Problem:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TypeVar
 
@@ -18,9 +20,23 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
+_compiled_from: ContextVar[int | None] = ContextVar("compiled_from", default=None)
+
+
 def use_compiled(size: int) -> bool:
     """Say whether work on ``size`` rows is worth loading the compiled sweeps."""
-    return size >= COMPILED_FROM
+    preferred = _compiled_from.get()
+    return size >= (COMPILED_FROM if preferred is None else preferred)
+
+
+@contextmanager
+def prefer_compiled(size: int = 50) -> Iterator[None]:
+    """Use the compiled sweeps from ``size`` rows on: for long work on small data, where waiting for them once pays."""
+    token = _compiled_from.set(size)
+    try:
+        yield
+    finally:
+        _compiled_from.reset(token)
 
 
 def parallel_map(function: Callable[[S], T], items: Sequence[S], size: int) -> list[T]:

@@ -1,0 +1,248 @@
+"""SVOR: support vector ordinal regression, one function and a threshold between every two levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..losses import OrdinalRows, Thresholds, ordinal_hinge
+from ..order import Grades
+from ..order.graph import Full
+from ..solvers import OrdinalProblem, ordinal_svm
+from ..sweeps import Array, Floats, Ints
+from .base import Ranker
+from .kernel_model import KernelModel
+from .validation import Order, check_option, check_positive, check_whole, read_order, warn_if_not_converged
+
+_MOST_LEVELS = 1_000
+
+
+class SVOR(KernelModel, Ranker):
+    r"""Support vector ordinal regression: parallel hyperplanes between consecutive levels.
+
+    With the levels 0, …, r − 1 that are present and thresholds :math:`b_0, …, b_{r-2}` between them, minimises
+
+    .. math:: \tfrac12 \|f\|^2 + C \sum_i \omega_i \sum_j \bigl(1 - t_{ij} (f(x_i) - b_j)\bigr)_+
+              \qquad t_{ij} = +1 \text{ if } y_i > j, \text{ else } -1
+
+    over f and b. The inner sum is over all thresholds, or over those next to the row's own level. With two levels
+    this is the support vector machine for two classes.
+
+    It learns to tell levels apart, not to order the rows within and across them: what it aims at is a step function, so
+    its scores crowd around a few values and may tie, and a Ranking SVM is often the better ranker. The grade of a
+    row is the number of thresholds that its score has passed.
+
+    Thresholds are minimised out in every step, at the cost of one sort of the scores; there is no row of
+    variables for each threshold.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses against the regulariser. Each row counts once, times its weight, as in scikit-learn.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Where f lives. All but "linear" hold a kernel matrix of n² entries.
+    gamma : {"scale", "auto"} or float, default="scale"
+    degree : float, default=3
+    coef0 : float, default=0.0
+    n_components : int, default=None
+        Replace the kernel by Nyström features over this many random rows.
+    thresholds : {"all", "immediate", "explicit"}, default="all"
+        "all": every row is on the right side of every threshold (Chu and Keerthi's implicit constraints), and the
+        thresholds come out in order by themselves. "immediate": only of those next to its own level (Shashua and
+        Levin); they may cross, and a level between crossed thresholds is hardly ever predicted. "explicit": as
+        "immediate", with the order of the thresholds as a constraint (Chu and Keerthi).
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+    warm_start : bool, default=False
+        Start from the last fit's coefficients.
+    tol : float, default=1e-3
+        The fit ends when the duality gap is at most ``tol`` times the objective.
+    max_iter : int, default=1000
+        Most Newton steps.
+    random_state : int, RandomState or None, default=None
+        Seed for ``n_components``; nothing else is random.
+
+    Attributes
+    ----------
+    thresholds_ : array of shape (r − 1,)
+        The best ones for the scores; the middle, where a range of them is as good.
+    classes_ : array of shape (r,)
+        The levels present, from worst to best, in the user's own labels. A level whose rows all have zero
+        weight is not present.
+    coef_ : array of shape (d,)
+        The weights of a linear model.
+    dual_coef_, support_, support_vectors_ : arrays
+        With a kernel: f = Σ dual_coef_ · k(support_vectors_, ·).
+    objective_ : float
+    gap_ : float
+        The duality gap: the objective is at most so far from its minimum.
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Chu, Keerthi (2007), Support vector ordinal regression. Shashua, Levin (2003), Ranking with large margin principle:
+    two approaches.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 3))
+    >>> y = np.digitize(X[:, 0] + 0.1 * rng.standard_normal(200), [-1, 0, 1])
+    >>> model = wo.SVOR(C=10.0).fit(X, y)
+    >>> bool((np.diff(model.thresholds_) > 0).all())
+    True
+    >>> model.predict([[-2.0, 0, 0], [0.5, 0, 0], [2.0, 0, 0]])
+    array([0, 2, 3])
+    """
+
+    order = "full"  # of the pairs that ``score`` counts
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        n_components: int | None = None,
+        thresholds: Thresholds = "all",
+        levels: Any = None,
+        warm_start: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.thresholds = thresholds
+        self.levels = levels
+        self.warm_start = warm_start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> SVOR:
+        """Fit function and thresholds.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+            With ``kernel="precomputed"``, the kernel matrix of shape (n, n).
+        y : array of shape (n,), or Grades
+            Grades, higher is better; NaN: unjudged.
+        groups : array of shape (n,), optional
+            Accepted so that one ``groups`` can feed a splitter, fit and score; it changes nothing here. All groups
+            share the thresholds: a grade must mean the same in each of them.
+        sample_weight : array of shape (n,), optional
+            Row weights; 2 is the same as listing the row twice.
+        """
+        self._check_parameters()
+        X = self._check_rows(X, reset=True)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        grades = _read_grades(read_order(y, groups, sample_weight, "full", self.levels, "pairs"), X.shape[0])
+        rows, present = _make_rows(grades, self.thresholds)
+        start = self._start(*X.shape) if self.warm_start else None
+        self._forget()
+        problem = OrdinalProblem(self._make_space(X, self.C, self.tol, rng), rows, self.C)
+        result = ordinal_svm(problem, start=start, tol=self.tol, max_iter=self.max_iter)
+        warn_if_not_converged(result, self.max_iter, self.tol)
+        self._store(result.coef, X)
+        self.thresholds_ = _in_order(ordinal_hinge(problem.space.scores(result.coef), rows)[1], self.thresholds)
+        self.classes_ = _labels(grades)[present]
+        self.objective_ = result.objective
+        self.gap_ = result.gap
+        self.n_iter_ = result.n_iter
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the grade of each row, in the labels that the model was fitted with.
+
+        It is the level with as many levels below as there are thresholds below the score; a score equal to a
+        threshold has not passed it.
+        """
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[np.searchsorted(np.sort(self.thresholds_), scores, side="left")])
+
+    def _check_parameters(self) -> None:
+        check_positive(self.C, "C")
+        check_positive(self.tol, "tol")
+        check_whole(self.max_iter, "max_iter")
+        check_option(self.thresholds, "thresholds", ("all", "immediate", "explicit"))
+        self._check_kernel()
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        super()._check_loaded()
+        if not any(name.endswith("_") for name in vars(self)):
+            return
+        thresholds, classes = self.thresholds_, self.classes_
+        if not isinstance(thresholds, np.ndarray) or thresholds.ndim != 1 or thresholds.dtype.kind != "f":
+            raise ValueError("the thresholds are not one column of numbers")
+        if not np.isfinite(thresholds).all():
+            raise ValueError("a threshold is not a finite number")
+        if not isinstance(classes, np.ndarray) or classes.shape != (len(thresholds) + 1,):
+            raise ValueError(f"there are {len(thresholds)} thresholds for classes of shape {np.shape(classes)}")
+
+
+def _read_grades(order: Order, n_rows: int) -> Grades:
+    """Refuse what is no grade a row, or asks for what thresholds cannot give."""
+    if not isinstance(order, Grades):
+        raise ValueError(f"SVOR takes grades, one a row, not {type(order).__name__}; RankSVM takes comparisons")
+    if not isinstance(order.graph.structure, Full):
+        raise ValueError("SVOR puts thresholds between consecutive levels, and takes no other order than 'full'")
+    if len(order) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(order)}"
+        )
+    return order
+
+
+def _make_rows(grades: Grades, thresholds: Thresholds) -> tuple[OrdinalRows, Ints]:
+    """Return the rows with the present levels numbered, and which these are; no grade or weight: no part."""
+    weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+    active = (grades.level >= 0) & (weight > 0)
+    present, number = np.unique(grades.level[active], return_inverse=True)
+    if len(present) < 2:
+        raise ValueError(f"there is nothing to tell apart: {_why(grades, len(present))} (n_samples={len(grades)})")
+    if len(present) > _MOST_LEVELS:
+        raise ValueError(
+            f"y has {len(present):,} levels, and SVOR keeps a threshold between every two; bin the grades (at most "
+            f"{_MOST_LEVELS:,} levels, better ten), or use RankSVM, which takes any number"
+        )
+    level = np.full(len(grades), -1, np.int32)
+    level[active] = number
+    return OrdinalRows(level, weight, len(present), thresholds), present
+
+
+def _why(grades: Grades, n_present: int) -> str:
+    if n_present == 1:
+        return "all rows that count have the same grade, 1 class"
+    return "no row has a grade" if (grades.level < 0).all() else "every row with a grade has zero weight"
+
+
+def _in_order(found: Floats, thresholds: Thresholds) -> Floats:
+    """Thresholds that cannot cross are put in order to the last bit."""
+    return found if thresholds == "immediate" else np.maximum.accumulate(found)
+
+
+def _labels(grades: Grades) -> Array:
+    """Return the labels of all levels as an array; labels of several types keep them."""
+    labels = grades.graph.labels
+    if isinstance(labels, np.ndarray):
+        return labels
+    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], bool | int | float | str):
+        return np.array(labels)
+    out = np.empty(len(labels), dtype=object)
+    out[:] = labels
+    return out

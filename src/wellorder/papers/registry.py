@@ -1,0 +1,39 @@
+"""The papers whose experiments can be run again, by name. A new one is one file and a line here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol
+
+
+class Reproduction(Protocol):
+    """What running a paper's experiments again gives."""
+
+    def lines(self) -> list[str]:
+        """Return the paper's table and ours, side by side, as Markdown lines."""
+
+    def picture(self, path: str | os.PathLike[str]) -> None:
+        """Draw the same."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper's experiments."""
+
+    title: str
+    home: str
+    """The module with its ``reproduce``."""
+
+    @property
+    def reproduce(self) -> Callable[..., Reproduction]:
+        """The function ``reproduce(data, *, quick, records, n_jobs, progress)``."""
+        function: Callable[..., Reproduction] = import_module(self.home).reproduce
+        return function
+
+
+PAPERS = {
+    "swapped-pairs": Paper("Learning to order by minimising swapped pairs", "wellorder.papers.swapped_pairs"),
+}
