@@ -123,7 +123,7 @@ def test_equal_rows_of_different_lists_are_no_contradiction_but_may_leak():
 
 def test_an_item_in_several_lists_or_twice_in_one():
     ids = np.array([f"doc {i % 50}" for i in range(90)], dtype=object)
-    assert find(dataclasses.replace(make_table(groups=5), ids=ids), "stand in several lists").severity == "note"
+    assert find(dataclasses.replace(make_table(groups=5), ids=ids), "stand in several lists").severity == "warning"
     assert find(dataclasses.replace(make_table(), ids=ids), "stand in several rows").severity == "warning"
 
 

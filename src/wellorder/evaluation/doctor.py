@@ -167,7 +167,7 @@ def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
                 [str(name) for name in dict.fromkeys(table.ids[seen].tolist())][:3], len(np.unique(item[seen]))
             )
             yield Finding(
-                "note" if by_lists else "warning",
+                "warning",
                 f"{counted(len(np.unique(item[seen])), 'item')} stand in several {what} ({names}): the same item can "
                 "be in training and test folds",
                 "if new items are what you will order, keep each item to one list"
