@@ -218,3 +218,11 @@ def test_an_indefinite_matrix_is_not_called_converged():
     for loss in ("squared_hinge", "hinge"):
         with pytest.warns(ConvergenceWarning):
             wo.RankSVM(kernel="precomputed", C=100.0, loss=loss).fit(K, np.arange(6))
+
+
+def test_a_model_without_a_single_coefficient_scores_zero():
+    X = np.eye(4)
+    ranker = wo.RankSVM(kernel="rbf").fit(X, [0, 1, 2, 3])
+    ranker.support_, ranker.dual_coef_ = ranker.support_[:0], ranker.dual_coef_[:0]
+    ranker.support_vectors_ = ranker.support_vectors_[:0]
+    assert ranker.decision_function(X).tolist() == [0.0] * 4

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..order import GradedPairs, ListedPairs, OrderSum, swapped_weight
-from ..sweeps import Array, Floats
-from .base import Ranker
+from ..sweeps import Floats
+from .linear_ranker import LinearRanker
 from .validation import as_order, refuse_no_pairs
 
 
-class BestFeature(Ranker):
+class BestFeature(LinearRanker):
     r"""The one column, upright or upside down, that swaps the fewest training pairs.
 
     .. math:: f(x) = \pm x_j, \quad (j, \pm) = \arg\min \sum_{(i, k)} W_{ik} \, [f(x_i) \le f(x_k)]
@@ -44,8 +44,6 @@ class BestFeature(Ranker):
     (0, [-1.0, 0.0])
     """
 
-    order = "full"
-
     def __init__(self, *, levels: Any = None) -> None:
         self.levels = levels
 
@@ -57,29 +55,17 @@ class BestFeature(Ranker):
             raise ValueError("BestFeature takes grades or comparisons, not their sum")
         pairs = order.to_pairs(X.shape[0])
         refuse_no_pairs(order, pairs.n_pairs)
-        # invariant: `best` is the first of the columns and signs seen so far with the fewest swaps
-        best = (np.inf, 0, 1.0)
+        # invariant: `best` is the first of the columns, upright and turned, seen so far with the fewest swaps
+        best = (np.inf, 0, False)
         for feature in range(X.shape[1]):
             column = X[:, [feature]].toarray().ravel() if hasattr(X, "toarray") else X[:, feature]
-            for sign in (1.0, -1.0):
-                best = min(best, (_swapped(pairs, sign * column), feature, -sign))
-        swapped, self.feature_, negated = best
+            for turned in (False, True):
+                best = min(best, (_swapped(pairs, -column if turned else column), feature, turned))
+        swapped, self.feature_, turned = best
         self.swapped_pairs_ = float(swapped / pairs.total)
         self.coef_ = np.zeros(X.shape[1])
-        self.coef_[self.feature_] = -negated
+        self.coef_[self.feature_] = -1.0 if turned else 1.0
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the column, turned so that higher stands above."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return np.asarray(X @ self.coef_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
 
 def _swapped(pairs: GradedPairs | ListedPairs, scores: Floats) -> float:

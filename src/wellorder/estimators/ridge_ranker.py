@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Ridge
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..order import Comparisons, Grades, OrderSum
-from ..sweeps import Array, Floats
-from .base import Ranker
+from ..sweeps import Floats
+from .linear_ranker import LinearRanker
 from .validation import as_order, check_option, check_positive, refuse_no_pairs
 
 
-class RidgeRanker(Ranker):
+class RidgeRanker(LinearRanker):
     r"""Ridge regression on the grades, or on their ranks, used as a ranker.
 
     .. math:: \min_{w, b} \; \sum_i (t_i - w^\top x_i - b)^2 + \alpha \|w\|^2
@@ -45,8 +45,6 @@ class RidgeRanker(Ranker):
     1.0
     """
 
-    order = "full"
-
     def __init__(self, alpha: float = 1.0, *, on: str = "grades", levels: Any = None) -> None:
         self.alpha = alpha
         self.on = on
@@ -71,18 +69,6 @@ class RidgeRanker(Ranker):
         solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
         self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the regression's value for each row, without its constant."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return np.asarray(X @ self.coef_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
 
 def _values(grades: Grades) -> Floats:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from .style import INK, PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten
 
-_COLOURS = ("blue", "orange", "green", "purple", "sky", "yellow")
+_COLOURS = ("blue", "orange", "green", "purple", "sky", "vermillion", "grey")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class AgainstPaperDisplay:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw."""
         ax = axes_for(ax, self.size)
-        palette = [PALETTE[name] for name in _COLOURS if name in PALETTE]
+        palette = [PALETTE[name] for name in _COLOURS]
         offsets = np.linspace(-0.35, 0.35, len(self.methods)) if len(self.methods) > 1 else np.zeros(1)
         handles = []
         for place, (offset, found) in enumerate(zip(offsets, self.methods.values(), strict=True)):

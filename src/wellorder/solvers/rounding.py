@@ -88,7 +88,10 @@ def round_off(
         point = problem.at(Function(problem.space, found.coef))
         risk = smooth.risk(point.f.scores)
         planes.add(risk.gradient, -risk.slope / steepness)
-        bound = max(bound, planes.minimise(problem.strength)[1])
+        target, new_bound = planes.minimise(problem.strength)
+        bound = max(bound, new_bound)
+        if not found.coef.any():  # good enough where it started, at zero, which orders nothing: try the planes' own
+            point = problem.at(target)
         # a point that is good enough goes before an older one, better or not: the start may be zero, and order nothing
         enough = gap_between(point, bound) <= tol * abs(point.objective)
         best = point if enough or point.objective < best.objective else best

@@ -60,6 +60,8 @@ class Kernel:
 
     def scores(self, X: Any, support: Any, coef: Array) -> Array:
         """Return Σ_j coef_j k(x, support_j) for each row x, without holding the whole matrix."""
+        if support.shape[0] == 0:
+            return np.zeros(X.shape[0])
         rows = block_rows(support.shape[0])
         return np.concatenate([self.matrix(X[a : a + rows], support) @ coef for a in range(0, X.shape[0], rows)])
 
