@@ -92,9 +92,7 @@ def round_off(
         bound = max(bound, new_bound)
         if not found.coef.any():  # good enough where it started, at zero, which orders nothing: try the planes' own
             point = problem.at(target)
-        # a point that is good enough goes before an older one, better or not: the start may be zero, and order nothing
-        enough = gap_between(point, bound) <= tol * abs(point.objective)
-        best = point if enough or point.objective < best.objective else best
+        best = point if point.objective < best.objective else best
         start = found.coef
         gap = gap_between(best, bound)
         logger.debug("corner %.2g: objective %.8g, gap %.2g", width, best.objective, gap)
