@@ -14,8 +14,11 @@ _HOME = {
     "BestFeature": "wellorder.estimators",
     "Comparisons": "wellorder.order",
     "Grades": "wellorder.order",
+    "OrderBoost": "wellorder.estimators",
     "OrderGraph": "wellorder.order",
     "Pairs": "wellorder.spaces",
+    "PlugInRanker": "wellorder.estimators",
+    "ProportionalOdds": "wellorder.estimators",
     "RankSVM": "wellorder.estimators",
     "RidgeRanker": "wellorder.estimators",
     "SVOR": "wellorder.estimators",
@@ -43,8 +46,11 @@ __all__ = [
     "BestFeature",
     "Comparisons",
     "Grades",
+    "OrderBoost",
     "OrderGraph",
     "Pairs",
+    "PlugInRanker",
+    "ProportionalOdds",
     "RankSVM",
     "RidgeRanker",
     "SwapSVM",
@@ -65,7 +71,7 @@ if TYPE_CHECKING:
     from . import aggregation, data, evaluation, metrics
     from . import figures as plot
     from .data import read
-    from .estimators import SVOR, BestFeature, RankSVM, RidgeRanker, SwapSVM
+    from .estimators import SVOR, BestFeature, OrderBoost, PlugInRanker, ProportionalOdds, RankSVM, RidgeRanker, SwapSVM
     from .evaluation import compare, cross_validate, search
     from .order import Comparisons, Grades, OrderGraph
     from .persistence import load, save

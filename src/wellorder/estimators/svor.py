@@ -8,18 +8,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import OrdinalRows, Thresholds, ordinal_hinge
-from ..order import Grades
-from ..order.graph import Full
 from ..solvers import OrdinalProblem, ordinal_svm
-from ..sweeps import Array, Floats, Ints
-from .base import Ranker
+from ..sweeps import Floats
 from .kernel_model import KernelModel
-from .validation import Order, check_option, check_positive, check_whole, read_order, warn_if_not_converged
+from .ordinal_model import OrdinalModel
+from .validation import check_option, check_positive, check_whole, warn_if_not_converged
 
-_MOST_LEVELS = 1_000
 
-
-class SVOR(KernelModel, Ranker):
+class SVOR(KernelModel, OrdinalModel):
     r"""Support vector ordinal regression: parallel hyperplanes between consecutive levels.
 
     With the levels 0, …, r − 1 that are present and thresholds :math:`b_0, …, b_{r-2}` between them, minimises
@@ -101,8 +97,6 @@ class SVOR(KernelModel, Ranker):
     array([0, 2, 3])
     """
 
-    order = "full"  # of the pairs that ``score`` counts
-
     def __init__(
         self,
         C: float = 1.0,
@@ -150,8 +144,8 @@ class SVOR(KernelModel, Ranker):
         self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        grades = _read_grades(read_order(y, groups, sample_weight, "full", self.levels, "pairs"), X.shape[0])
-        rows, present = _make_rows(grades, self.thresholds)
+        graded, classes = self._read_rows(y, groups, sample_weight, X.shape[0])
+        rows = OrdinalRows(graded.level, graded.weight, graded.n_levels, self.thresholds)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
         problem = OrdinalProblem(self._make_space(X, self.C, self.tol, rng), rows, self.C)
@@ -159,20 +153,11 @@ class SVOR(KernelModel, Ranker):
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
         self.thresholds_ = _in_order(ordinal_hinge(problem.space.scores(result.coef), rows)[1], self.thresholds)
-        self.classes_ = _labels(grades)[present]
+        self.classes_ = classes
         self.objective_ = result.objective
         self.gap_ = result.gap
         self.n_iter_ = result.n_iter
         return self
-
-    def predict(self, X: Any) -> Array:
-        """Return the grade of each row, in the labels that the model was fitted with.
-
-        It is the level with as many levels below as there are thresholds below the score; a score equal to a
-        threshold has not passed it.
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[np.searchsorted(np.sort(self.thresholds_), scores, side="left")])
 
     def _check_parameters(self) -> None:
         check_positive(self.C, "C")
@@ -184,65 +169,9 @@ class SVOR(KernelModel, Ranker):
     def _check_loaded(self) -> None:
         """Check what a model file has brought."""
         super()._check_loaded()
-        if not any(name.endswith("_") for name in vars(self)):
-            return
-        thresholds, classes = self.thresholds_, self.classes_
-        if not isinstance(thresholds, np.ndarray) or thresholds.ndim != 1 or thresholds.dtype.kind != "f":
-            raise ValueError("the thresholds are not one column of numbers")
-        if not np.isfinite(thresholds).all():
-            raise ValueError("a threshold is not a finite number")
-        if not isinstance(classes, np.ndarray) or classes.shape != (len(thresholds) + 1,):
-            raise ValueError(f"there are {len(thresholds)} thresholds for classes of shape {np.shape(classes)}")
-
-
-def _read_grades(order: Order, n_rows: int) -> Grades:
-    """Refuse what is no grade a row, or asks for what thresholds cannot give."""
-    if not isinstance(order, Grades):
-        raise ValueError(f"SVOR takes grades, one a row, not {type(order).__name__}; RankSVM takes comparisons")
-    if not isinstance(order.graph.structure, Full):
-        raise ValueError("SVOR puts thresholds between consecutive levels, and takes no other order than 'full'")
-    if len(order) != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(order)}"
-        )
-    return order
-
-
-def _make_rows(grades: Grades, thresholds: Thresholds) -> tuple[OrdinalRows, Ints]:
-    """Return the rows with the present levels numbered, and which these are; no grade or weight: no part."""
-    weight = np.ones(len(grades)) if grades.weight is None else grades.weight
-    active = (grades.level >= 0) & (weight > 0)
-    present, number = np.unique(grades.level[active], return_inverse=True)
-    if len(present) < 2:
-        raise ValueError(f"there is nothing to tell apart: {_why(grades, len(present))} (n_samples={len(grades)})")
-    if len(present) > _MOST_LEVELS:
-        raise ValueError(
-            f"y has {len(present):,} levels, and SVOR keeps a threshold between every two; bin the grades (at most "
-            f"{_MOST_LEVELS:,} levels, better ten), or use RankSVM, which takes any number"
-        )
-    level = np.full(len(grades), -1, np.int32)
-    level[active] = number
-    return OrdinalRows(level, weight, len(present), thresholds), present
-
-
-def _why(grades: Grades, n_present: int) -> str:
-    if n_present == 1:
-        return "all rows that count have the same grade, 1 class"
-    return "no row has a grade" if (grades.level < 0).all() else "every row with a grade has zero weight"
+        self._check_thresholds()
 
 
 def _in_order(found: Floats, thresholds: Thresholds) -> Floats:
     """Thresholds that cannot cross are put in order to the last bit."""
     return found if thresholds == "immediate" else np.maximum.accumulate(found)
-
-
-def _labels(grades: Grades) -> Array:
-    """Return the labels of all levels as an array; labels of several types keep them."""
-    labels = grades.graph.labels
-    if isinstance(labels, np.ndarray):
-        return labels
-    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], bool | int | float | str):
-        return np.array(labels)
-    out = np.empty(len(labels), dtype=object)
-    out[:] = labels
-    return out

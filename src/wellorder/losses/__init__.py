@@ -3,10 +3,14 @@
 from .exponential import Exponential
 from .hinge import Hinge
 from .logistic import Logistic
+from .orboost import ORBoost, implicit_costs
 from .ordinal import ordinal_hinge, rounded_ordinal_hinge
 from .ordinal_rows import OrdinalRows, Thresholds
+from .proportional_odds import ProportionalOdds
 from .risk import PairLoss, PairSet, RiskAt, dense_hessian, risk_at
+from .row_loss import GradedRows, RowLoss
 from .smooth_hinge import SmoothHinge
+from .squared import Squared
 from .squared_hinge import SquaredHinge
 
 LOSSES: dict[str, PairLoss] = {
@@ -18,15 +22,27 @@ LOSSES: dict[str, PairLoss] = {
 }
 """Every loss over pairs, by name. A new one is a file of its own and a line here."""
 
+ROW_LOSSES: dict[str, RowLoss] = {
+    "orboost": ORBoost(),
+    "proportional_odds": ProportionalOdds(),
+    "squared": Squared(),
+}
+"""Every loss of graded rows taken alone, by name."""
+
 __all__ = [
     "LOSSES",
+    "ROW_LOSSES",
+    "GradedRows",
     "Hinge",
     "OrdinalRows",
     "PairLoss",
     "PairSet",
     "RiskAt",
+    "RowLoss",
+    "Squared",
     "Thresholds",
     "dense_hessian",
+    "implicit_costs",
     "ordinal_hinge",
     "risk_at",
     "rounded_ordinal_hinge",

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..order import GradedPairs
+from ..order import ConsistentPairs, GradedPairs
 from ..order.cells import Cells
 from ..sweeps import Floats, Ints
+from ..sweeps.factors import Factors, Joined, Rungs, centre
 from ..sweeps.scans import block_log_sums, means_before
 from .risk import RiskAt
+
+_REACH = 250.0
+"""Scores this far from their group's mean have e^{±s} as plain numbers, and so have all products of two."""
+
+_WEIGHT_REACH = 40.0
+"""The same of the logarithms of weights: up to four of them come on top."""
 
 
 class Exponential:
     r"""R(s) = Σ W_ij e^{−(s_i − s_j)}.
 
     e^{−(s_i − s_j)} = e^{−s_i} · e^{s_j}: each cell (the rows of one level in one group) needs only its
-    sums of e^{−s} and e^{s}. They are kept as logarithms, so that no score is too large.
+    sums of e^{−s} and e^{s}. They are kept as logarithms where they would not do as plain numbers, so that no
+    score is too large.
     """
 
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
@@ -26,6 +34,35 @@ class Exponential:
 
     def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         """Sum over the pairs of graded rows, cell by cell."""
+        if pairs.log_reach <= _WEIGHT_REACH:
+            centred, largest = centre(scores, pairs.block, pairs.cells.n_groups, compiled=pairs.compiled)
+            if largest <= _REACH:
+                return _plain_numbers(centred, pairs)
+        return self._logarithms(scores, pairs)
+
+    def consistent(self, scores: Floats, pairs: ConsistentPairs) -> RiskAt | None:
+        """Sum over all ordered pairs, group by group, in O(n); None where e^s will not do as a plain number."""
+        compiled, factor = pairs.doubled.compiled, pairs.doubled.group_factor
+        if pairs.doubled.log_reach > _WEIGHT_REACH:
+            return None
+        n_groups = pairs.doubled.cells.n_groups
+        centred, largest = centre(scores, pairs.block, n_groups, compiled=compiled)
+        if largest > _REACH:
+            return None
+        cell = np.zeros(pairs.n_rows, np.int32) if pairs.block is None else pairs.block
+        group = np.arange(n_groups)  # each stands above itself
+        joined = Joined(group, group, np.ones(n_groups))
+        factors = Factors(cell, np.exp(centred), *pairs.ends, joined, n_groups, factor, compiled=compiled)
+        value, gradient, diagonal = factors.sums()
+        return RiskAt(
+            value=value,
+            gradient=gradient,
+            # a row's pair with itself has no curvature
+            hessian_diagonal=lambda: np.maximum(diagonal - 2.0 * pairs.self_weights, 0.0),
+            hessian_product=lambda u: diagonal * u - factors.weighted(u),
+        )
+
+    def _logarithms(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         cells, rows = pairs.cells, pairs.active
         cell, s = cells.of_row[rows], pairs.centred(scores)[rows]
         log_weight = np.zeros(len(rows)) if pairs.weight is None else np.log(pairs.weight[rows])
@@ -48,6 +85,29 @@ class Exponential:
             hessian_diagonal=lambda: _spread(as_low + as_high, rows, len(scores)),
             hessian_product=product,
         )
+
+
+def _plain_numbers(centred: Floats, pairs: GradedPairs) -> RiskAt:
+    """Work with e^s itself: one exponential a row."""
+    cells = pairs.cells
+    rungs = Rungs(cells.group_starts, np.empty(0) if cells.scale is None else cells.rises)
+    factors = Factors(
+        cells.of_row,
+        np.exp(centred),
+        pairs.weight,
+        pairs.weight,
+        rungs if cells.pairs is None else Joined(*cells.pairs),
+        cells.n,
+        None if pairs.group_factor is None else pairs.group_factor[cells.group],
+        compiled=pairs.compiled,
+    )
+    value, gradient, diagonal = factors.sums()
+    return RiskAt(
+        value=value,
+        gradient=gradient,
+        hessian_diagonal=lambda: diagonal,
+        hessian_product=lambda u: diagonal * u - factors.weighted(u),
+    )
 
 
 class _Role:

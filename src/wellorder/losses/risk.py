@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from ..order import GradedPairs, ListedPairs, SumOfPairs
+from ..order import ConsistentPairs, GradedPairs, ListedPairs, SumOfPairs
 from ..sweeps import Floats
 from ..sweeps.links import list_pairs
 
@@ -38,7 +38,16 @@ class PairLoss(Protocol):
         ...
 
 
-PairSet: TypeAlias = GradedPairs | ListedPairs | SumOfPairs
+@runtime_checkable
+class Factorising(Protocol):
+    """A loss that needs no copies of the rows for Theorem 4's pairs, or not for all scores."""
+
+    def consistent(self, scores: Floats, pairs: ConsistentPairs) -> RiskAt | None:
+        """Return the risk over Theorem 4's pairs; None where it takes the copies after all."""
+        ...
+
+
+PairSet: TypeAlias = GradedPairs | ConsistentPairs | ListedPairs | SumOfPairs
 
 
 def risk_at(loss: PairLoss, scores: Floats, pairs: PairSet) -> RiskAt:
@@ -47,6 +56,8 @@ def risk_at(loss: PairLoss, scores: Floats, pairs: PairSet) -> RiskAt:
         return _summed(loss, scores, pairs)
     if isinstance(pairs, ListedPairs):
         return _listed(loss, scores, pairs)
+    if isinstance(pairs, ConsistentPairs):
+        return _consistent(loss, scores, pairs)
     return loss.graded(scores, pairs)
 
 
@@ -77,6 +88,26 @@ def _listed(loss: PairLoss, scores: Floats, pairs: ListedPairs) -> RiskAt:
         slope=float(slope.sum()),
         hessian_diagonal=lambda: spread(curvature, 1.0),
         hessian_product=lambda u: spread(curvature * (u[high] - u[low]), -1.0),
+    )
+
+
+def _consistent(loss: PairLoss, scores: Floats, pairs: ConsistentPairs) -> RiskAt:
+    """Evaluate over the copies of the rows, and add up what the copies of one row get."""
+    if isinstance(loss, Factorising) and (short := loss.consistent(scores, pairs)) is not None:
+        return short
+    risk = loss.graded(pairs.spread(scores), pairs.doubled)
+
+    def diagonal() -> Floats:
+        # a row's pair with itself costs loss(0) whatever its score, but adds its curvature to both of its copies
+        own = 2.0 * loss.derivatives(np.zeros(1))[2][0] * pairs.self_weights
+        return np.asarray(np.maximum(pairs.gather(risk.hessian_diagonal()) - own, 0.0))
+
+    return RiskAt(
+        value=risk.value,
+        gradient=pairs.gather(risk.gradient),
+        slope=risk.slope,
+        hessian_diagonal=diagonal,
+        hessian_product=lambda u: pairs.gather(risk.hessian_product(pairs.spread(u))),
     )
 
 

@@ -2,6 +2,7 @@
 
 from .comparisons import ComparisonROC, comparison_auc, comparison_error, comparison_roc
 from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
+from .costs import pair_costs
 from .error_rates import order_error_rates
 from .kendall import kendall_tau
 from .push import p_norm_push
@@ -29,6 +30,7 @@ __all__ = [
     "ndcg",
     "order_error_rates",
     "p_norm_push",
+    "pair_costs",
     "parse",
     "precision_at",
     "reciprocal_rank",

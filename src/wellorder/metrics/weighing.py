@@ -20,20 +20,34 @@ def each_edge_the_same(grades: Grades) -> GradedPairs:
 
     In one list and the full order W[a, b] = 1/(Ω_a Ω_b) splits into row weights, for any number of levels.
     """
-    matrix = _edges(grades.graph)
-    if matrix is None and grades.group is None:
+    if grades.group is None and _edges(grades.graph) is None:
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
         judged = grades.level >= 0
         of_level = np.bincount(grades.level[judged], weight[judged], minlength=1)
         share = np.zeros(len(grades))
         share[judged] = weight[judged] / np.where(of_level > 0, of_level, 1.0)[grades.level[judged]]
         return make_pairs(grades.level, None, share, OrderGraph.full(grades.levels), "pairs")
+    return grades.with_graph(edge_costs(grades)).pairs
+
+
+def each_threshold_the_same(grades: Grades) -> GradedPairs:
+    """Weigh pairs by Σ_l 1/M_l over the cuts l between their levels, M_l the weight of the pairs across cut l.
+
+    These costs are differences of a scale, so that any number of levels costs one sweep. Needs the full order.
+    """
+    step = cut_steps(grades)
+    return grades.with_graph(OrderGraph.from_scale(np.ones(len(step)), np.cumsum(step), grades.levels)).pairs
+
+
+def edge_costs(grades: Grades) -> OrderGraph:
+    """Return the costs W[a, b] = 1 / Σ ω_i ω_j over the pairs of each edge; a table over the levels."""
+    matrix = _edges(grades.graph)
     if matrix is None:
         n = len(grades.levels)
         if n > MOST_LEVELS:
             raise ValueError(
-                f"the mean over all pairs of {n:,} levels in groups needs a table over them, made for at most "
-                f"{MOST_LEVELS:,} levels; bin the grades, or average over pairs (auc_pairs)"
+                f"costs of all pairs of {n:,} levels need a table over them, made for at most {MOST_LEVELS:,} levels; "
+                "bin the grades, or average over pairs (auc_pairs)"
             )
         matrix = sp.csr_array(np.triu(np.ones((n, n)), 1))
     unit = grades.with_graph(OrderGraph(grades.levels, matrix)).pairs.cells
@@ -44,14 +58,11 @@ def each_edge_the_same(grades: Grades) -> GradedPairs:
     pairs.sum_duplicates()
     with np.errstate(over="ignore", divide="ignore"):  # OrderGraph refuses what is not finite
         pairs.data = 1.0 / pairs.data
-    return grades.with_graph(OrderGraph(grades.levels, pairs)).pairs
+    return OrderGraph(grades.levels, pairs)
 
 
-def each_threshold_the_same(grades: Grades) -> GradedPairs:
-    """Weigh pairs by Σ_l 1/M_l over the cuts l between their levels, M_l the weight of the pairs across cut l.
-
-    These costs are differences of a scale, so that any number of levels costs one sweep. Needs the full order.
-    """
+def cut_steps(grades: Grades) -> Floats:
+    """Return 1/M_l for each level, M_l the weight of the pairs across the cut just below it; 0 where there is none."""
     cells = grades.pairs.cells
     level = level_of_cell(cells, grades)
     present, place = np.unique(level, return_inverse=True)
@@ -59,7 +70,7 @@ def each_threshold_the_same(grades: Grades) -> GradedPairs:
     exists = _pairs_across(cells, cells.count, place, len(present)) > 0  # exact, in whole numbers
     step = np.zeros(len(grades.levels))
     step[present[1:]] = np.where(exists, 1.0 / np.where(exists, across, 1.0), 0.0)
-    return grades.with_graph(OrderGraph.from_scale(np.ones(len(step)), np.cumsum(step), grades.levels)).pairs
+    return step
 
 
 def level_of_cell(cells: Cells, grades: Grades) -> Array:

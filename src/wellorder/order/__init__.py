@@ -1,6 +1,7 @@
 """What must stand above what: grades in groups, order graphs over their levels, comparisons, and their sums."""
 
 from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share
+from .consistent import ConsistentPairs, make_consistent
 from .grades import Grades, Supervision, refuse_beside
 from .graph import OrderGraph
 from .listed import ListedPairs, draw_pairs
@@ -14,6 +15,7 @@ __all__ = [
     "Balance",
     "ComparisonSummary",
     "Comparisons",
+    "ConsistentPairs",
     "GradedPairs",
     "Grades",
     "ListedPairs",
@@ -28,6 +30,7 @@ __all__ = [
     "check_weights",
     "direction_share",
     "draw_pairs",
+    "make_consistent",
     "refuse_beside",
     "swapped_weight",
 ]

@@ -63,6 +63,14 @@ class Cells:
         return np.searchsorted(self.group, np.arange(self.n_groups + 1))
 
     @cached_property
+    def rises(self) -> Floats:
+        """How far each cell of a ladder lies above the one before it, on its scale; zero for a group's lowest."""
+        assert self.scale is not None
+        rise = np.diff(self.scale, prepend=0.0)
+        rise[self.group_starts[:-1]] = 0.0
+        return rise
+
+    @cached_property
     def edges(self) -> tuple[Edges, Edges]:
         """The cells above each cell, and the cells below each cell."""
         assert self.pairs is not None

@@ -3,42 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
-from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats
+from ..sweeps import Floats
+from .costs import nearest_scale, separable, violation
+from .graph_checks import Labels, as_tuple, checked_table, distinct, numeric, shown, topological
+from .structures import Full, Scale, Structure, Table, whole_table
 
-_DENSE_LEVELS = 5_000
-"""Up to this many levels a whole table of weights may be made (200 MB)."""
-
-
-@dataclass(frozen=True)
-class Full:
-    """Every higher level stands above every lower one, with weight one."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """W[a, b] = weight_a · weight_b · (scale_b − scale_a) for a < b: the *separable* costs."""
-
-    weight: Floats
-    scale: Floats
-
-
-@dataclass(frozen=True)
-class Table:
-    """Any weights: W[lower, higher], sparse."""
-
-    matrix: sp.csr_array
-
-
-Structure: TypeAlias = Full | Scale | Table
-Labels: TypeAlias = tuple[Hashable, ...] | Array
+__all__ = ["NAMED", "Full", "Labels", "OrderGraph", "Scale", "Structure", "Table", "as_graph", "shown"]
 
 
 class OrderGraph:
@@ -65,13 +40,13 @@ class OrderGraph:
     """
 
     def __init__(self, levels: Iterable[Hashable], weights: Any) -> None:
-        self._labels = _distinct(levels)
-        self.structure: Structure = Table(_checked_table(self._labels, weights))
+        self._labels = distinct(levels)
+        self.structure: Structure = Table(checked_table(self._labels, weights))
 
     @classmethod
     def _of(cls, levels: Iterable[Hashable], structure: Structure) -> OrderGraph:
         graph = cls.__new__(cls)
-        graph._labels = _distinct(levels)
+        graph._labels = distinct(levels)
         graph.structure = structure
         return graph
 
@@ -83,7 +58,7 @@ class OrderGraph:
     @classmethod
     def chain(cls, levels: Iterable[Hashable]) -> OrderGraph:
         """Put every level above the one just below it only."""
-        labels = _distinct(levels)
+        labels = distinct(levels)
         low = np.arange(max(len(labels) - 1, 0))
         table = sp.coo_array((np.ones(len(low)), (low, low + 1)), shape=(len(labels), len(labels)))
         return cls._of(labels, Table(table.tocsr()))
@@ -91,14 +66,14 @@ class OrderGraph:
     @classmethod
     def linear(cls, levels: Iterable[Hashable]) -> OrderGraph:
         """Let a swap cost the difference of the grades (of the levels' places if they are no numbers)."""
-        labels = _distinct(levels)
-        return cls.from_scale(np.ones(len(labels)), _numeric(labels, relative=True), labels)
+        labels = distinct(levels)
+        return cls.from_scale(np.ones(len(labels)), numeric(labels, relative=True), labels)
 
     @classmethod
     def dcg(cls, levels: Iterable[Hashable]) -> OrderGraph:
         """Let a swap cost the difference of the gains 2^grade (places if the levels are no numbers)."""
-        labels = _distinct(levels)
-        grade = _numeric(labels, relative=False)
+        labels = distinct(levels)
+        grade = numeric(labels, relative=False)
         if len(grade) and grade.max() >= 1024:
             raise ValueError(
                 f"order='dcg' needs the gain 2^grade, which overflows at grade {grade.max():g}; "
@@ -146,7 +121,7 @@ class OrderGraph:
     @classmethod
     def from_edges(cls, levels: Iterable[Hashable], edges: Iterable[Sequence[Any]]) -> OrderGraph:
         """Build a graph from edges (lower, higher) or (lower, higher, weight); repeated edges add up."""
-        labels = _distinct(levels)
+        labels = distinct(levels)
         index = {level: place for place, level in enumerate(labels)}
         low, high, weight = [], [], []
         for number, edge in enumerate(edges):
@@ -169,7 +144,7 @@ class OrderGraph:
     @property
     def levels(self) -> tuple[Hashable, ...]:
         """The levels' labels."""
-        return _as_tuple(self._labels)
+        return as_tuple(self._labels)
 
     @property
     def labels(self) -> Labels:
@@ -184,41 +159,61 @@ class OrderGraph:
     @property
     def weights(self) -> Floats:
         """The whole table W[lower, higher]."""
-        if self.n_levels > _DENSE_LEVELS:
-            raise ValueError(
-                f"a table of {self.n_levels} x {self.n_levels} weights would take "
-                f"{self.n_levels**2 * 8 / 1e9:.1f} GB; ask for `structure` instead"
-            )
-        match self.structure:
-            case Full():
-                return np.triu(np.ones((self.n_levels, self.n_levels)), 1)
-            case Scale(weight, scale):
-                return np.triu(np.outer(weight, weight) * (scale[None, :] - scale[:, None]), 1)
-            case Table(matrix):
-                return np.asarray(matrix.toarray(), dtype=float)
+        return whole_table(self.structure, self.n_levels)
 
     def is_consistent(self) -> bool:
         """Say whether a best score exists in closed form for these costs (Theorem 3's condition).
 
-        With K levels: W[1,K] > 0 and W[1,K]·W[j,i] = W[1,i]·W[j,K] − W[1,j]·W[i,K] for 1 < j < i < K.
+        With K levels: W[1,K] > 0 and W[1,K]·W[j,i] = W[1,i]·W[j,K] − W[1,j]·W[i,K] for 1 < j < i < K. This is the
+        same as *separable* costs, W[a,b] = w_a · w_b · (σ_b − σ_a), with a positive one from the lowest level to the
+        highest.
         """
-        size = self.n_levels
-        if size < 2:
-            return False
-        if isinstance(self.structure, Full):
-            return size <= 3
+        return violation(self.structure, self._labels) is None
+
+    def nearest_consistent(self) -> OrderGraph:
+        """Return the nearest separable costs w_a · w_b · (σ_b − σ_a): themselves, where they are separable.
+
+        Otherwise by least squares of the costs, and of the logarithms of those that are positive, so that none of
+        them vanishes; a cost from the lowest level to the highest is put in where there is none. Every level keeps
+        a positive weight, and the scale rises. At most 60 levels, listed from low to high.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import wellorder as wo
+        >>> print(np.round(wo.OrderGraph.full(range(4)).nearest_consistent().weights, 2))
+        [[0.   0.87 1.23 0.87]
+         [0.   0.   0.87 1.23]
+         [0.   0.   0.   0.87]
+         [0.   0.   0.   0.  ]]
+        """
         if isinstance(self.structure, Scale):
-            weight, scale = self.structure.weight, self.structure.scale
-            return bool(weight[0] * weight[-1] * (scale[-1] - scale[0]) > 0)
-        if not self.structure.matrix[0, size - 1] > 0:
-            return False
-        table = self.weights / self.structure.matrix.max()
-        if np.tril(table).any():
-            return False
-        first, last = table[0, 1:-1], table[1:-1, -1]
-        # entry [j, i] of W[1,i] W[j,K] − W[1,j] W[i,K]
-        wanted = np.triu(np.outer(last, first) - np.outer(first, last), 1) / table[0, -1]
-        return bool(np.allclose(table[1:-1, 1:-1], wanted, rtol=1e-9, atol=1e-12))
+            return self
+        exact = separable(self.structure, self._labels)
+        return OrderGraph._of(self._labels, exact or nearest_scale(self.structure, self._labels))
+
+    def restrict(self, levels: Iterable[Hashable]) -> OrderGraph:
+        """Return the graph over some of its levels, named in any order; their own order stays."""
+        place = {level: number for number, level in enumerate(self.levels)}
+        chosen = list(levels)
+        for level in chosen:
+            if level not in place:
+                raise ValueError(f"{level!r} is not among the levels ({shown(self._labels)})")
+        return self.take(sorted({place[level] for level in chosen}))
+
+    def take(self, places: Any) -> OrderGraph:
+        """Return the graph over some of its levels, given by their places in rising order."""
+        chosen = np.asarray(places, dtype=np.int64)
+        if isinstance(self._labels, np.ndarray):
+            labels: Labels = self._labels[chosen]
+        else:
+            labels = tuple(self._labels[place] for place in chosen)
+        structure = self.structure
+        if isinstance(structure, Scale):
+            structure = Scale(structure.weight[chosen], structure.scale[chosen])
+        elif isinstance(structure, Table):
+            structure = Table(sp.csr_array(structure.matrix[chosen][:, chosen]))
+        return OrderGraph._of(labels, structure)
 
     def closure(self) -> OrderGraph:
         """Return the transitive closure with unit weights: whatever follows from the edges."""
@@ -233,7 +228,7 @@ class OrderGraph:
         if matrix.diagonal(1).all() and sp.tril(matrix).nnz == 0:
             return OrderGraph.full(self._labels)  # a chain through all levels, in their order
         above = self.weights > 0
-        for level in reversed(_topological(matrix, self._labels)):
+        for level in reversed(topological(matrix, self._labels)):
             above[level] |= above[above[level]].any(axis=0)
         return OrderGraph(self._labels, above.astype(float))
 
@@ -269,67 +264,3 @@ def as_graph(order: Any, levels: Labels) -> OrderGraph:
             f"({shown(levels)}); give a {len(levels)} x {len(levels)} array, or declare levels="
         )
     return OrderGraph(levels, table)
-
-
-def shown(levels: Labels) -> str:
-    """Spell out the first few levels."""
-    return ", ".join(map(repr, _as_tuple(levels[:8]))) + (", ..." if len(levels) > 8 else "")
-
-
-def _as_tuple(levels: Labels) -> tuple[Hashable, ...]:
-    return tuple(levels.tolist() if isinstance(levels, np.ndarray) else levels)
-
-
-def _distinct(levels: Iterable[Hashable] | Array) -> Labels:
-    """Keep an array of sorted numbers (perhaps as many as rows) as it is; check anything else."""
-    if isinstance(levels, np.ndarray) and levels.dtype.kind in "iuf" and (levels[1:] > levels[:-1]).all():
-        return levels.copy()
-    labels = _as_tuple(levels) if isinstance(levels, np.ndarray) else tuple(levels)
-    if len(set(labels)) < len(labels):
-        twice = next(label for place, label in enumerate(labels) if label in labels[:place])
-        raise ValueError(f"the level {twice!r} is listed twice")
-    return labels
-
-
-def _numeric(levels: Labels, *, relative: bool) -> Floats:
-    """Return the levels as numbers (less the first, if ``relative``); their places where they are none."""
-    labels = list(_as_tuple(levels))
-    if not all(isinstance(label, Real) for label in labels):
-        return np.arange(len(labels), dtype=float)
-    first = labels[0] if relative and labels else 0
-    return np.array([float(label - first) for label in labels])  # type: ignore[operator]
-
-
-def _checked_table(levels: Labels, weights: Any) -> sp.csr_array:
-    """Check a table of weights: square, finite, non-negative, without a cycle."""
-    table = weights if sp.issparse(weights) else np.asarray(weights, dtype=float)
-    if table.shape != (len(levels), len(levels)):
-        raise ValueError(f"weights have shape {table.shape}, but there are {len(levels)} levels")
-    matrix = sp.csr_array(table, dtype=float, copy=True)
-    matrix.sum_duplicates()  # and sort the indices
-    entries = matrix.tocoo()
-    bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
-    if bad.size:
-        low, high = int(entries.row[bad[0]]), int(entries.col[bad[0]])
-        raise ValueError(
-            f"the weight of {_as_tuple(levels)[low]!r} below {_as_tuple(levels)[high]!r} is {entries.data[bad[0]]:g}; "
-            "weights must be finite and not negative"
-        )
-    matrix.eliminate_zeros()
-    if sp.tril(matrix).nnz:  # edges that only lead upwards cannot close a cycle
-        _topological(matrix, levels)
-    return matrix
-
-
-def _topological(matrix: sp.csr_array, levels: Labels) -> list[int]:
-    """Order the levels so that edges lead upwards, or name a cycle."""
-    entries = matrix.tocoo()
-    graph: dict[int, set[int]] = {level: set() for level in range(len(levels))}
-    for low, high in zip(entries.row.tolist(), entries.col.tolist(), strict=True):
-        graph[high].add(low)
-    try:
-        return list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        cycle: list[int] = error.args[1]
-        names = " < ".join(repr(_as_tuple(levels)[level]) for level in cycle)
-        raise ValueError(f"the order runs in a circle: {names}; remove one of these edges") from None

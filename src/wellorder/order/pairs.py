@@ -74,6 +74,21 @@ class GradedPairs:
             )
 
     @cached_property
+    def log_reach(self) -> float:
+        """How far the row weights and the pairs' own weights lie from one at most, in natural logarithms."""
+        cells = self.cells
+        weights = [] if cells.pairs is None else [cells.pairs.weight]
+        if cells.scale is not None:
+            weights.append(cells.rises[cells.rises > 0])
+        if self.group_factor is not None:
+            weights.append(self.group_factor)
+        if self.weight is not None:
+            weights.append(self.weight[self.active])
+        with np.errstate(divide="ignore"):
+            reaches = [float(np.abs(np.log([part.min(), part.max()])).max()) for part in weights if len(part)]
+        return max(reaches, default=0.0)
+
+    @cached_property
     def active(self) -> Ints:
         """The rows that are in at least one pair."""
         return np.flatnonzero(self.cells.of_row >= 0).astype(np.int32)

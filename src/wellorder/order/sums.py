@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .comparisons import Comparisons
+from .consistent import ConsistentPairs
 from .grades import Grades
 from .listed import ListedPairs
 from .pairs import Balance, GradedPairs
@@ -15,7 +16,7 @@ from .pairs import Balance, GradedPairs
 class SumOfPairs:
     """Several sets of pairs over the same rows; the risk is the sum of their mean risks times their mass."""
 
-    parts: tuple[GradedPairs | ListedPairs, ...]
+    parts: tuple[GradedPairs | ConsistentPairs | ListedPairs, ...]
     n_rows: int
     mass: float = 1.0
     total: float = 1.0

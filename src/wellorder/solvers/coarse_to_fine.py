@@ -12,11 +12,11 @@ from typing import TypedDict
 import numpy as np
 
 from ..order import GradedPairs
-from ..spaces import KernelSpace, LinearSpace, Space
+from ..spaces import KernelSpace, LinearSpace
 from ..sweeps import Floats
 from .newton_cg import newton_cg
-from .preconditioning import IDENTITY, diagonal, sampled_hessian, sampled_kernel_hessian
-from .problem import Problem, SolveResult
+from .preconditioning import IDENTITY, Preconditioner, diagonal, sampled_hessian, sampled_kernel_hessian
+from .problem import Objective, Problem, RowProblem, SolveResult
 
 _RATIO = 8
 """Each sample has this many times fewer rows than the next."""
@@ -25,6 +25,9 @@ _FEWEST_ROWS = 1_000
 _ROWS_PER_COEF = 10
 _MOST_COEF = 500
 """Wider linear problems are not sampled: up to here the sample's Hessian is inverted in no time."""
+
+_FEW_COEF = 100
+"""Up to here the Hessian of a sum over rows costs less than the products that it saves."""
 
 _COARSE_TOL = 1e-2
 """How well a kernel problem is solved over the sample that gives its start."""
@@ -40,7 +43,7 @@ class _Settings(TypedDict):
 
 
 def coarse_to_fine(
-    problem: Problem,
+    problem: Objective,
     *,
     start: Floats | None = None,
     tol: float = 1e-4,
@@ -51,7 +54,7 @@ def coarse_to_fine(
     settings: _Settings = {"tol": tol, "max_iter": max_iter}
     if start is not None and not np.isfinite(start).all():
         start = None
-    if isinstance(problem.space, KernelSpace):
+    if isinstance(problem, Problem) and isinstance(problem.space, KernelSpace):
         return _kernel(problem, problem.space, start, certain, settings)
     samples = [problem]
     rng = np.random.default_rng(0)  # the sample decides the path, never the answer
@@ -61,7 +64,7 @@ def coarse_to_fine(
     if samples and start is not None:  # it starts the whole problem; a sample only lends its Hessian
         preconditioner = sampled_hessian(coarsest, start)
         return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
-    preconditioner = diagonal(coarsest, start) if isinstance(problem.space, LinearSpace) else IDENTITY
+    preconditioner = _first_preconditioner(coarsest, start)
     alone = certain and not samples
     result = newton_cg(coarsest, start=start, preconditioner=preconditioner, certain=alone, **settings)
     if samples:
@@ -88,7 +91,7 @@ def _kernel(
     if some.n_pairs == 0:
         return newton_cg(problem, start=start, certain=certain, **settings)
     lines = space.lines(rows)
-    sample = _restricted(problem, KernelSpace(np.ascontiguousarray(lines[:, rows])), pairs, some)
+    sample = problem.restricted(KernelSpace(np.ascontiguousarray(lines[:, rows])), some)
     coarse = newton_cg(sample, tol=max(settings["tol"], _COARSE_TOL), max_iter=settings["max_iter"])
     if start is None:
         start = np.zeros(space.n_coef)
@@ -97,18 +100,22 @@ def _kernel(
     return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
 
 
-def _smaller_linear(problem: Problem, rng: np.random.Generator) -> Problem | None:
+def _first_preconditioner(problem: Objective, start: Floats | None) -> Preconditioner:
+    """Choose what helps before anything is solved."""
+    space = problem.space
+    if not isinstance(space, LinearSpace):
+        return IDENTITY
+    if isinstance(problem, RowProblem) and space.n_coef <= _FEW_COEF:
+        return sampled_hessian(problem, np.zeros(space.n_coef) if start is None else start)
+    return diagonal(problem, start)
+
+
+def _smaller_linear(problem: Objective, rng: np.random.Generator) -> Objective | None:
     """Return the same linear problem over a fraction of its rows, or None if those would be too few."""
-    space, pairs = problem.space, problem.pairs
-    if not isinstance(space, LinearSpace) or not isinstance(pairs, GradedPairs):
+    space = problem.space
+    size = problem.n_active // _RATIO
+    if not isinstance(space, LinearSpace) or space.n_coef > _MOST_COEF:
         return None
-    size = len(pairs.active) // _RATIO
-    if size < max(_FEWEST_ROWS, _ROWS_PER_COEF * space.n_coef) or space.n_coef > _MOST_COEF:
+    if size < max(_FEWEST_ROWS, _ROWS_PER_COEF * space.n_coef):
         return None
-    rows, some = pairs.sample(size, rng)
-    return _restricted(problem, space.take(rows), pairs, some) if some.n_pairs else None
-
-
-def _restricted(problem: Problem, space: Space, pairs: GradedPairs, sample: GradedPairs) -> Problem:
-    """Return the problem over a sample, with the same weight on the mean loss."""
-    return Problem(space, sample, problem.loss, problem.strength * pairs.total / sample.total)
+    return problem.sample(size, rng)

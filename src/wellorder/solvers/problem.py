@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..losses import PairLoss, PairSet, RiskAt, risk_at
-from ..spaces import Function, Space
+from ..losses import GradedRows, PairLoss, PairSet, RiskAt, RowLoss, risk_at
+from ..order import GradedPairs
+from ..spaces import Function, LinearSpace, Space
 from ..sweeps import Floats
 
 
@@ -30,6 +31,18 @@ class Objective(ABC):
     @abstractmethod
     def risk(self, scores: Floats) -> RiskAt:
         """Evaluate the risk at these scores."""
+
+    @property
+    def n_active(self) -> int:
+        """How many rows take part."""
+        return self.space.n_rows
+
+    def sample(self, size: int, rng: np.random.Generator) -> Objective | None:
+        """Draw the same linear problem over about ``size`` rows, with the same weight on the mean loss.
+
+        None where no sample of it can be drawn.
+        """
+        return None
 
     def at(self, f: Function) -> Point:
         """Evaluate risk and objective at a function."""
@@ -56,6 +69,45 @@ class Problem(Objective):
     def risk(self, scores: Floats) -> RiskAt:
         """Evaluate the loss over the order at these scores."""
         return risk_at(self.loss, scores, self.pairs)
+
+    @property
+    def n_active(self) -> int:
+        """How many rows take part."""
+        return len(self.pairs.active) if isinstance(self.pairs, GradedPairs) else self.space.n_rows
+
+    def sample(self, size: int, rng: np.random.Generator) -> Problem | None:
+        """Draw rows, and take the pairs among them; only of graded rows."""
+        if not isinstance(self.pairs, GradedPairs) or not isinstance(self.space, LinearSpace):
+            return None
+        rows, some = self.pairs.sample(size, rng)
+        return self.restricted(self.space.take(rows), some) if some.n_pairs else None
+
+    def restricted(self, space: Space, sample: GradedPairs) -> Problem:
+        """Return the problem over a sample, with the same weight on the mean loss."""
+        return Problem(space, sample, self.loss, self.strength * self.pairs.total / sample.total)
+
+
+@dataclass(frozen=True)
+class RowProblem(Objective):
+    """Minimise ½‖f‖² + C · R(s), with R a sum of losses of single rows."""
+
+    space: Space
+    rows: GradedRows
+    loss: RowLoss
+    strength: float
+
+    def risk(self, scores: Floats) -> RiskAt:
+        """Evaluate the loss at these scores, the thresholds minimised out."""
+        return self.loss.at(scores, self.rows)[0]
+
+    def sample(self, size: int, rng: np.random.Generator) -> RowProblem | None:
+        """Draw rows of every level."""
+        drawn = self.rows.sample(size, rng)
+        if drawn is None or not isinstance(self.space, LinearSpace):
+            return None
+        rows, some = drawn
+        strength = self.strength * float(self.rows.mass.sum() / some.mass.sum())
+        return RowProblem(self.space.take(rows), some, self.loss, strength)
 
 
 def make_problem(space: Space, pairs: PairSet, loss: PairLoss, C: float) -> Problem:

@@ -1,14 +1,20 @@
 """Where scores come from. A space sees X, never labels."""
 
+from .basis import Bumps
+from .bump_search import BumpSearch
 from .function import Function, Space
 from .kernel import KernelSpace
 from .kernels import KERNELS, Kernel, check_matrix, refuse_if_too_large, resolve_gamma, use_single
 from .linear import LinearSpace
 from .nystroem import NystroemMap
 from .pair_view import Pairs
+from .trees import Forest
 
 __all__ = [
     "KERNELS",
+    "BumpSearch",
+    "Bumps",
+    "Forest",
     "Function",
     "Kernel",
     "KernelSpace",

@@ -7,6 +7,7 @@ and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 from .arrays import Array, Floats, Ints, dot, ranges
 from .dispatch import parallel_map, use_compiled
 from .sides import Edges, Ladder, Side, argsort, sort_rows
+from .trees import Nodes, tree_sums
 
 __all__ = [
     "Array",
@@ -14,11 +15,13 @@ __all__ = [
     "Floats",
     "Ints",
     "Ladder",
+    "Nodes",
     "Side",
     "argsort",
     "dot",
     "parallel_map",
     "ranges",
     "sort_rows",
+    "tree_sums",
     "use_compiled",
 ]

@@ -1,0 +1,225 @@
+"""What boosting is given to do: training rows with their risk, and rows that say how many rounds are enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, RowLoss, Squared
+from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderGraph, OrderSum, SumOfPairs
+from ..order.graph import Full
+from ..solvers import Validation
+from ..sweeps import Array, Floats
+from .boost_risk import BoostRisk, PairRisk, RowRisk, choose_pairs, row_weights, take_pairs, take_rows
+from .validation import Order, read_order, refuse_no_pairs
+
+
+class Rows(NamedTuple):
+    """What ``fit`` was given: features (already checked), and an order of them."""
+
+    X: Any
+    y: Any
+    groups: Any
+    weight: Any
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows to train on, the risk to lower, and what validates."""
+
+    X: Any
+    risk: BoostRisk
+    validation: Validation | None
+    consistent: bool = False
+    classes: Array | None = None
+
+
+class Settings(Protocol):
+    """The parameters that decide which risk is lowered."""
+
+    loss: Any
+    order: Any
+    levels: Any
+    balance: Any
+    consistent: Any
+
+
+def pair_task(
+    settings: Settings, loss: PairLoss, rows: Rows, beside: Rows | None, share: float, rng: np.random.Generator
+) -> Task:
+    """State a risk over pairs; ``share`` of the rows (groups, comparisons) is kept apart, if it is not zero."""
+    order = read_order(rows.y, rows.groups, rows.weight, settings.order, settings.levels, settings.balance)
+    pairs: PairSet = order.to_pairs(rows.X.shape[0], settings.balance)
+    refuse_no_pairs(order, pairs.n_pairs)
+    X, held_X, held = rows.X, None, None
+    if beside is not None:
+        held_X, held = beside.X, _beside(settings, beside, order)
+    elif share > 0 and isinstance(pairs, SumOfPairs):
+        raise ValueError(
+            "a sum of orders cannot be parted for n_iter_no_change; pass X_val and y_val, or leave it None"
+        )
+    elif share > 0 and isinstance(pairs, ListedPairs):
+        pairs, held = _part_comparisons(pairs, share, rng)
+        held_X = X
+    elif share > 0 and isinstance(pairs, GradedPairs):
+        training, apart = keep_apart(pairs.level, pairs.group, share, rng)
+        X, held_X, pairs, held = X[training], X[apart], take_pairs(pairs, training), take_pairs(pairs, apart)
+    for part in pairs.parts if isinstance(pairs, SumOfPairs) else (pairs,):
+        if isinstance(part, GradedPairs):
+            part.refuse_lost_weights()
+    refuse_no_pairs(order, pairs.n_pairs)
+    if held is not None and held.n_pairs == 0:
+        raise ValueError("the validation rows hold no pair; keep more of them apart, or pass others")
+    weight = row_weights(pairs)
+    chosen, consistent = choose_pairs(pairs, settings.consistent)
+    risk = PairRisk(loss, chosen, weight)
+    if held is None:
+        return Task(X, risk, None, consistent)
+    plain = row_weights(held)
+    held, _ = choose_pairs(held, "auto" if consistent else False)
+    return Task(X, risk, _validation(risk, PairRisk(loss, held, plain), held_X), consistent)
+
+
+def ordinal_task(
+    settings: Settings,
+    numbered: tuple[GradedRows, Array],
+    rows: Rows,
+    beside: Rows | None,
+    share: float,
+    rng: np.random.Generator,
+) -> Task:
+    """State a risk of graded rows with thresholds between the levels that are present."""
+    loss, (graded, classes) = ROW_LOSSES[settings.loss], numbered
+    if beside is None:
+        return replace(_row_task(loss, rows.X, graded, share, rng), classes=classes)
+    held = _matched(_graded(settings, beside, levels=classes.tolist()), classes.tolist())
+    risk = RowRisk(loss, graded)
+    return Task(rows.X, risk, _validation(risk, _judged(loss, held), beside.X), classes=classes)
+
+
+def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: float, rng: np.random.Generator) -> Task:
+    """State least squares on the grades as numbers."""
+    grades = _graded(settings, rows, levels=settings.levels)
+    refuse_no_pairs(grades, grades.pairs.n_pairs)
+    loss, graded = _squares(grades)
+    if beside is None:
+        return _row_task(loss, rows.X, graded, share, rng)
+    risk = RowRisk(loss, graded)
+    held = _judged(*_squares(_graded(settings, beside, levels=settings.levels)))
+    return Task(rows.X, risk, _validation(risk, held, beside.X))
+
+
+def keep_apart(level: Array, group: Array | None, share: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Part the rows into training and validation rows: whole groups, or the same share of every level.
+
+    Where levels are nearly as many as rows, a share of all rows alike. Otherwise a level never loses its last row.
+    """
+    apart = np.zeros(len(level), dtype=bool)
+    if group is not None:
+        groups = rng.permutation(np.unique(group))
+        apart = np.isin(group, groups[: round(share * len(groups))])
+        return np.flatnonzero(~apart), np.flatnonzero(apart)
+    shuffled = rng.permutation(np.flatnonzero(level >= 0))
+    by_level = shuffled[np.argsort(level[shuffled], kind="stable")]
+    _, start, count = np.unique(level[by_level], return_index=True, return_counts=True)
+    if share * len(by_level) < len(start):
+        chosen = shuffled[: round(share * len(shuffled))]
+    else:
+        place = np.arange(len(by_level)) - np.repeat(start, count)
+        chosen = by_level[place < np.repeat(np.minimum(np.round(share * count), count - 1), count)]
+    apart[chosen] = True
+    return np.flatnonzero(~apart), np.flatnonzero(apart)
+
+
+def _part_comparisons(pairs: ListedPairs, share: float, rng: np.random.Generator) -> tuple[ListedPairs, ListedPairs]:
+    """Keep a share of the comparisons apart; the items are the same."""
+    cut = round(share * pairs.n_pairs)
+    shuffled = rng.permutation(pairs.n_pairs)
+
+    def take(some: Array) -> ListedPairs:
+        weight = pairs.weight[some]
+        return ListedPairs(pairs.high[some], pairs.low[some], weight, pairs.n_rows, float(weight.sum()))
+
+    return take(np.sort(shuffled[cut:])), take(np.sort(shuffled[:cut]))
+
+
+def _beside(settings: Settings, beside: Rows, order: Order) -> PairSet:
+    """Return the pairs of rows that were given for validation; a graph or a table has the training rows' levels."""
+    if isinstance(beside.y, Grades | Comparisons | OrderSum):
+        own = read_order(beside.y, beside.groups, beside.weight, "full", None, settings.balance)
+    else:
+        known = isinstance(order, Grades) and not isinstance(settings.order, str)
+        costs = order.graph if known and isinstance(order, Grades) else settings.order
+        levels = None if isinstance(costs, OrderGraph) else settings.levels
+        own = read_order(beside.y, beside.groups, beside.weight, costs, levels, settings.balance)
+    return own.to_pairs(beside.X.shape[0], settings.balance)
+
+
+def _graded(settings: Settings, rows: Rows, *, levels: Any) -> Grades:
+    """Return grades, one a row, and refuse anything else."""
+    order = read_order(
+        rows.y, rows.groups, rows.weight, "full", None if isinstance(rows.y, Grades) else levels, "pairs"
+    )
+    if not isinstance(order, Grades):
+        raise ValueError(
+            f"loss={settings.loss!r} takes grades, one a row, not {type(order).__name__}; use loss='pairs'"
+        )
+    if not isinstance(order.graph.structure, Full):
+        raise ValueError(f"loss={settings.loss!r} looks at no pair, and takes no other order than 'full'")
+    order.to_pairs(rows.X.shape[0])  # as many grades as rows
+    return order
+
+
+def _matched(grades: Grades, classes: list[Any]) -> GradedRows:
+    """Give the grades of validation rows the numbers that the training rows' have."""
+    place = {label: number for number, label in enumerate(classes)}
+    number = np.array([place.get(label, -1) for label in grades.levels] + [-1], dtype=np.int32)  # last: unjudged
+    weight = _weights(grades)
+    level = np.where(weight > 0, number[grades.level], -1)
+    unknown = np.flatnonzero((grades.level >= 0) & (number[grades.level] < 0))
+    if unknown.size:
+        label = grades.levels[grades.level[unknown[0]]]
+        raise ValueError(f"validation row {unknown[0]} has the grade {label!r}, which no training row has")
+    return GradedRows(level, weight, len(classes))
+
+
+def _row_task(loss: RowLoss, X: Any, graded: GradedRows, share: float, rng: np.random.Generator) -> Task:
+    if share == 0:
+        return Task(X, RowRisk(loss, graded), None)
+    training, apart = keep_apart(graded.level, None, share, rng)
+    part = take_rows(graded, training)
+    if len(np.unique(part.level[part.level >= 0])) < graded.n_levels and not isinstance(loss, Squared):
+        raise ValueError(
+            f"there are {graded.n_levels} levels, too many to keep validation_fraction={share:g} of the rows apart and "
+            "none of them empty; bin the grades, or pass X_val and y_val"
+        )
+    risk = RowRisk(loss, part)
+    return Task(X[training], risk, _validation(risk, _judged(loss, take_rows(graded, apart)), X[apart]))
+
+
+def _judged(loss: RowLoss, rows: GradedRows) -> RowRisk:
+    risk = RowRisk(loss, rows)
+    if not risk.mass > 0:
+        raise ValueError("no validation row has a grade and a weight; keep more of them apart, or pass others")
+    return risk
+
+
+def _validation(training: BoostRisk, held: BoostRisk, X: Any) -> Validation:
+    return Validation(X, lambda scores, fitted: held.mean(scores, training.thresholds(fitted)))
+
+
+def _weights(grades: Grades) -> Floats:
+    return np.ones(len(grades)) if grades.weight is None else grades.weight
+
+
+def _squares(grades: Grades) -> tuple[Squared, GradedRows]:
+    """Return least squares on the levels as numbers; on their places, where they are none."""
+    labels: list[Any] = list(grades.levels)
+    numbers = all(isinstance(label, Real) for label in labels)
+    values = np.array([float(label) for label in labels] if numbers else range(len(labels)), dtype=float)
+    weight = _weights(grades)
+    level = np.where(weight > 0, grades.level, -1)
+    return Squared(values), GradedRows(level, weight, len(values))

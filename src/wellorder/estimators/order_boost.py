@@ -1,0 +1,341 @@
+"""OrderBoost: scores as a sum of small pieces, boosted for a risk over pairs or over graded rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..losses import LOSSES, implicit_costs
+from ..order import Balance, OrderGraph
+from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
+from ..spaces import Bumps, Forest
+from ..sweeps import Array
+from .boost_task import Rows, Task, ordinal_task, pair_task, squared_task
+from .ordinal_model import OrdinalModel
+from .validation import check_option, check_positive, check_whole
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PAIR_LOSSES = {"pairs": "exponential", "squared_hinge": "squared_hinge"}
+_ORDINAL_LOSSES = ("orboost", "proportional_odds")
+_NUMBERS = dict.fromkeys(("n_estimators", "n_iter_no_change", "max_leaf_nodes", "min_samples_leaf"), check_whole)
+_NUMBERS |= dict.fromkeys(("learning_rate", "validation_fraction", "width", "l2_regularization"), check_positive)
+_UNSET = {"n_iter_no_change": None, "learning_rate": "auto", "l2_regularization": 0}
+_FLOATS = (np.float64, np.float32)
+_FITTED = {"classes_", "learner_weights_", "learners_", "pieces_", "thresholds_", "validation_risk_"}
+
+
+def _boosts(*losses: str) -> Callable[[F], F]:
+    """Let a method exist for some losses only."""
+
+    def check(self: OrderBoost) -> bool:
+        if self.loss not in losses:
+            raise AttributeError(f"this needs loss={' or '.join(map(repr, losses))}, and the model has {self.loss!r}")
+        return True
+
+    return cast(Callable[[F], F], available_if(check))
+
+
+class OrderBoost(OrdinalModel):
+    r"""Boosting for orders: f = Σ_m α_m h_m, each piece added where it lowers the risk most.
+
+    .. math:: R(f) = \frac{1}{\sum W} \sum_{(i, j)} W_{ij} \, e^{-(f(x_i) - f(x_j))}
+
+    is the risk over all pairs with i above j and their costs W (``loss="pairs"``), computed without listing a pair.
+    Minimising it does not lead to the best order with three or more levels, but adding pairs within levels and reversed
+    ones does, where the costs allow it (``consistent``). The other losses look at each row alone.
+
+    Parameters
+    ----------
+    loss : {"pairs", "squared_hinge", "orboost", "proportional_odds", "squared"}, default="pairs"
+        "pairs": the exponential loss over all pairs. "squared_hinge": :math:`(1 - d)_+^2` over all pairs, which
+        outliers disturb less. "orboost": exponential losses against the thresholds on either side of a row's level.
+        "proportional_odds": the likelihood of logit P(Y > j) = f − θ_j. "squared": least squares on the grade as a
+        number (on its place among the levels, where grades are text).
+    order : {"full", "chain", "linear", "dcg"}, OrderGraph or array of shape (r, r), default="full"
+        Which levels are compared and what a swap costs; for the two losses over pairs only.
+    consistent : {"auto", True, False}, default="auto"
+        Whether the losses over pairs use the consistent form. "auto": where the costs over the levels present allow
+        it: "linear" and "dcg" always, "full" up to three levels. True: an error where they do not. False: plain pairs.
+    learner : {"gaussian", "tree"} or estimator, default="gaussian"
+        "gaussian": bumps over single standardised columns: f is additive. "tree": trees grown by LightGBM. A
+        regressor of scikit-learn's shape is cloned in each round and fitted to Newton's steps.
+    n_estimators : int, default=300
+        Most rounds.
+    learning_rate : "auto" or float, default="auto"
+        What each piece's weight is multiplied by, once it is the best. "auto": 1.0, and 0.1 for trees.
+    validation_fraction : float, default=0.1
+        The share of the rows (of the groups, with groups and a loss over pairs; of the comparisons) kept apart, if
+        ``n_iter_no_change`` is set and no ``X_val`` is passed.
+    n_iter_no_change : int, default=None
+        Stop after so many rounds without a lower risk of the validation rows. None: make all rounds, and keep no
+        rows apart; with ``X_val`` the best round is still the one that counts.
+    balance : {"pairs", "groups"}, default="pairs"
+        Every pair counts the same, or every group.
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+    width : float, default=0.5
+        σ² of the bumps, on standardised columns.
+    max_leaf_nodes, min_samples_leaf, l2_regularization : default=31, 20, 0.0
+        As in scikit-learn's HistGradientBoosting; for trees only.
+    random_state : int, RandomState or None, default=None
+        Seed for the rows kept apart and for what learners draw.
+
+    Attributes
+    ----------
+    n_estimators_ : int
+        The rounds that are kept.
+    train_risk_ : array
+        The mean risk of the training rows after each round made.
+    validation_risk_ : array
+        The same of the validation rows, where there were some.
+    consistent_ : bool
+        Whether the risk over pairs was the consistent one; with two levels it is.
+    thresholds_ : array of shape (r − 1,)
+        Between the levels; ordinal losses ("orboost", "proportional_odds") only.
+    classes_ : array of shape (r,)
+        The levels present, from worst to best; ordinal losses only.
+    constant_ : float
+        Added to the scores; with loss="squared" it makes them grades, else it is zero.
+    pieces_ : dict of arrays
+        The bumps, or the trees.
+    learners_, learner_weights_ : list, array
+        The fitted regressors and their weights, with a learner of your own.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Uematsu, Lee (2015), Statistical optimality in multipartite ranking and ordinal regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, (300, 2))
+    >>> y = np.digitize(-X[:, 0] ** 2 + 0.1 * rng.standard_normal(300), [-2, -1])
+    >>> model = wo.OrderBoost(n_estimators=30).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    >>> model.consistent_
+    True
+    """
+
+    def __init__(
+        self,
+        loss: str = "pairs",
+        *,
+        order: Any = "full",
+        consistent: Any = "auto",
+        learner: Any = "gaussian",
+        n_estimators: int = 300,
+        learning_rate: Any = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        balance: Balance = "pairs",
+        levels: Any = None,
+        width: float = 0.5,
+        max_leaf_nodes: int = 31,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.order = order
+        self.consistent = consistent
+        self.learner = learner
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.balance = balance
+        self.levels = levels
+        self.width = width
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        groups_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> OrderBoost:
+        """Boost.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+        y : array of shape (n,), Grades, Comparisons, or their sum
+            Grades, higher is better; NaN: unjudged. Comparisons and sums for the losses over pairs only.
+        groups : array of shape (n,), optional
+            One id a row: only rows of one group are compared. It changes nothing for the losses of single rows.
+        sample_weight : array of shape (n,), optional
+            Row weights; 2 is the same as listing the row twice.
+        X_val, y_val, groups_val, sample_weight_val : optional
+            Rows that say which round is best; none are kept apart then.
+        """
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        beside = self._read_validation(X_val, y_val, groups_val, sample_weight_val)
+        task = self._make_task(Rows(X, y, groups, sample_weight), beside, rng)
+        for name in vars(self).keys() & _FITTED:
+            delattr(self, name)
+        result = self._grow(task, rng)
+        self._store(task, result)
+        if result.n_rounds == 0:
+            warnings.warn("no piece lowers the risk: no column varies, and every score is the same", stacklevel=2)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each row; a higher score stands above."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        return np.asarray(self._pieces().scores(X) + self.constant_)
+
+    def predict(self, X: Any) -> Array:
+        """Return scores; with an ordinal loss, grades in the labels that the model was fitted with."""
+        return super().predict(X) if self.loss in _ORDINAL_LOSSES else self.decision_function(X)
+
+    @_boosts("proportional_odds")
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class for each row."""
+        above = expit(self.decision_function(X)[:, None] - self.thresholds_)
+        n = len(above)
+        return -np.diff(np.hstack([np.ones((n, 1)), above, np.zeros((n, 1))]), axis=1)
+
+    @_boosts("orboost")
+    def implicit_costs(self) -> OrderGraph:
+        r"""Return the misranking costs that ORBoost's thresholds stand for.
+
+        .. math:: W[j, i] = e^{\theta_{i-1} - \theta_j} - e^{\theta_{j-1} - \theta_i},
+                  \qquad \theta_0 = -\infty, \theta_K = \infty
+
+        Only their ratios mean something.
+        """
+        check_is_fitted(self)
+        return OrderGraph(self.classes_.tolist(), implicit_costs(self.thresholds_))
+
+    def _read_validation(self, X: Any, y: Any, groups: Any, weight: Any) -> Rows | None:
+        if X is None and y is None:
+            if groups is not None or weight is not None:
+                raise ValueError("groups_val and sample_weight_val need X_val and y_val beside them")
+            return None
+        if X is None or y is None:
+            raise ValueError("X_val and y_val must be passed together")
+        return Rows(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False), y, groups, weight)
+
+    def _make_task(self, rows: Rows, beside: Rows | None, rng: np.random.Generator) -> Task:
+        share = 0.0 if self.n_iter_no_change is None or beside is not None else float(self.validation_fraction)
+        if self.loss in _PAIR_LOSSES:
+            return pair_task(self, LOSSES[_PAIR_LOSSES[self.loss]], rows, beside, share, rng)
+        named_full = isinstance(self.order, str) and self.order == "full"
+        if not named_full or self.consistent is True or self.balance != "pairs":
+            raise ValueError(
+                f"order, consistent=True and balance say which pairs count, and loss={self.loss!r} looks at no pair; "
+                "leave them at 'full', 'auto' and 'pairs', or use loss='pairs'"
+            )
+        if self.loss == "squared":
+            return squared_task(self, rows, beside, share, rng)
+        numbered = self._read_rows(rows.y, rows.groups, rows.weight, rows.X.shape[0])
+        return ordinal_task(self, numbered, rows, beside, share, rng)
+
+    def _grow(self, task: Task, rng: np.random.Generator) -> BoostResult:
+        rate = self.learning_rate
+        if rate == "auto":
+            rate = 0.1 if isinstance(self.learner, str) and self.learner == "tree" else 1.0
+        rounds = Rounds(self.n_estimators, float(rate), self.n_iter_no_change)
+        if not isinstance(self.learner, str):
+            return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng)
+        if self.learner == "gaussian":
+            return boost_bumps(task.X, task.risk.weight, task.risk, task.validation, rounds, width=self.width)
+        shape = TreeShape(
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            l2_regularization=self.l2_regularization,
+        )
+        seed = int(rng.integers(2**31 - 1))
+        return boost_trees(task.X, task.risk, task.validation, rounds, seed=seed, params=shape)
+
+    def _store(self, task: Task, result: BoostResult) -> None:
+        pieces = result.pieces
+        if isinstance(pieces, Learners):
+            self.learners_, self.learner_weights_ = pieces.fitted, pieces.weight
+        else:
+            self.pieces_ = pieces.to_arrays()
+        self.n_estimators_ = result.n_rounds
+        self.train_risk_ = result.train_risk / task.risk.mass
+        if result.validation_risk is not None:
+            self.validation_risk_ = result.validation_risk
+        self.consistent_ = task.consistent
+        self.constant_ = 0.0
+        if self.loss in _PAIR_LOSSES:
+            return
+        thresholds = task.risk.thresholds(pieces.scores(task.X))
+        if task.classes is None:
+            self.constant_ = float(thresholds[0])
+        else:
+            self.thresholds_, self.classes_ = thresholds, task.classes
+
+    def _pieces(self) -> Any:
+        """Return what gives the scores."""
+        if not isinstance(self.learner, str):
+            return Learners(self.learners_, self.learner_weights_)
+        arrays = {name: np.asarray(part) for name, part in self.pieces_.items()}
+        return Bumps.from_arrays(arrays) if self.learner == "gaussian" else Forest.from_arrays(arrays)
+
+    def _check_parameters(self) -> None:
+        check_option(self.loss, "loss", (*_PAIR_LOSSES, *_ORDINAL_LOSSES, "squared"))
+        check_option(self.balance, "balance", ("pairs", "groups"))
+        if not isinstance(self.consistent, bool) and self.consistent != "auto":
+            raise ValueError(f"consistent must be 'auto', True or False, got {self.consistent!r}")
+        if isinstance(self.learner, str):
+            check_option(self.learner, "learner", ("gaussian", "tree"))
+        elif isinstance(self.learner, type) or not (hasattr(self.learner, "fit") and hasattr(self.learner, "predict")):
+            raise ValueError(f"learner must be 'gaussian', 'tree' or a regressor, got {self.learner!r}")
+        for name, check in _NUMBERS.items():
+            if name not in _UNSET or getattr(self, name) != _UNSET[name]:
+                check(getattr(self, name), name)
+        if self.max_leaf_nodes < 2:
+            raise ValueError("max_leaf_nodes must be at least 2: a tree with one leaf orders nothing")
+        if not self.validation_fraction < 1:
+            raise ValueError(f"validation_fraction must be between 0 and 1, got {self.validation_fraction!r}")
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        self._check_parameters()
+        if not any(name.endswith("_") for name in vars(self)):
+            return  # not fitted: the parameter of another model
+        if not isinstance(self.constant_, float) or not np.isfinite(self.constant_):
+            raise ValueError("the constant is not a finite number")
+        if self.loss in _ORDINAL_LOSSES:
+            self._check_thresholds()
+        pieces = self._pieces()
+        if not isinstance(pieces, Learners):
+            pieces.check(self.n_features_in_)
+        elif not isinstance(pieces.fitted, list) or np.shape(pieces.weight) != (len(pieces.fitted),):
+            raise ValueError("there is not one weight for each learner")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        if self.loss == "proportional_odds":
+            tags.classifier_tags = ClassifierTags()  # asked for wherever there are probabilities
+        return tags

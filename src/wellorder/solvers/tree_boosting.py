@@ -1,0 +1,153 @@
+"""Boosting with trees: LightGBM grows them for our risks, and we keep them as plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..spaces import Forest
+from ..sweeps import Floats
+from .boosting import BoostResult, Risk, Rounds, Validation, is_enough
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """How trees may grow; the names are those of scikit-learn's HistGradientBoosting."""
+
+    max_leaf_nodes: int = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    l2_regularization: float = 0.0
+    """Added to the summed Hessian of a leaf, to which a row adds about one."""
+    max_bins: int = 255
+    max_features: float = 1.0
+    """The share of the columns that each split may look at."""
+    subsample: float = 1.0
+    """The share of the rows that each tree is grown from."""
+
+
+def boost_trees(
+    X: Any, risk: Risk, validation: Validation | None, rounds: Rounds, *, seed: int, params: TreeShape
+) -> BoostResult:
+    """Add trees one by one, each fitted to the risk's gradient and Hessian diagonal at the scores so far.
+
+    X is dense or CSR, float64 or float32, without NaN. Scores start at 0. Rows whose gradient and Hessian are zero
+    there are in no pair: they never will be, and the trees never see them. The same bits for any number of threads.
+    """
+    n = X.shape[0]
+    now = risk(np.zeros(n))
+    rows = np.flatnonzero((now.hessian_diagonal() > 0) | (now.gradient != 0))
+    if not len(rows):
+        raise ValueError("the risk does not depend on any row's score: there is nothing to learn from")
+    booster = _Booster(X if len(rows) == n else X[rows], validation, _settings(rounds, params, seed))
+    scores = np.zeros(n)
+    train_risk: list[float] = []
+    validation_risk: list[float] = []
+    for _ in range(rounds.n_estimators):
+        # A pair risk's Hessian is at most twice its diagonal: below a learning rate of 1, a step on a quadratic cannot
+        # go too far. Handing over twice the diagonal would be half the learning rate under another name.
+        grown = booster.grow(now.gradient[rows], now.hessian_diagonal()[rows])
+        if not grown and train_risk:
+            break  # no split is possible, nor will be: the scores stay as they are
+        scores[rows] = booster.train_scores()
+        now = risk(scores)
+        if not np.isfinite(now.value):
+            break  # steps that went ever farther, at too high a learning rate: what came before stands
+        train_risk.append(now.value)
+        if validation is not None:
+            validation_risk.append(validation.risk(booster.validation_scores(), scores.copy()))
+        if not grown or (validation_risk and is_enough(validation_risk, rounds.patience)):
+            break
+    found = np.array(validation_risk) if validation is not None else None
+    result = BoostResult(None, np.array(train_risk), found)
+    return replace(result, pieces=booster.forest(result.n_rounds))
+
+
+def _settings(rounds: Rounds, shape: TreeShape, seed: int) -> dict[str, Any]:
+    """Say it in LightGBM's words; histograms by columns add up in the same order on any number of threads."""
+    return {
+        "objective": "none",
+        "metric": "None",
+        "verbosity": -1,
+        "deterministic": True,
+        "force_col_wise": True,
+        "seed": seed,
+        "use_missing": False,
+        "zero_as_missing": False,
+        "learning_rate": rounds.learning_rate,
+        "num_leaves": shape.max_leaf_nodes,
+        "max_depth": -1 if shape.max_depth is None else shape.max_depth,
+        "min_data_in_leaf": shape.min_samples_leaf,
+        "lambda_l2": shape.l2_regularization,
+        "max_bin": shape.max_bins,
+        "feature_fraction_bynode": shape.max_features,
+        "bagging_fraction": shape.subsample,
+        "bagging_freq": int(shape.subsample < 1.0),
+    }
+
+
+class _Booster:
+    """LightGBM's booster, through its public functions; where no column can be split, one leaf of value 0."""
+
+    def __init__(self, X: Any, validation: Validation | None, settings: dict[str, Any]) -> None:
+        lightgbm = _import_lightgbm()
+        self._sizes = X.shape[0], 0 if validation is None else validation.X.shape[0]
+        self._booster: Any = None
+        if X.shape[1] == 0:
+            return
+        train = lightgbm.Dataset(_plain_csr(X), np.zeros(X.shape[0]), params=settings).construct()
+        if not any(train.feature_num_bin(column) > 1 for column in range(X.shape[1])):
+            return  # LightGBM would fail
+        self._booster = lightgbm.Booster(settings, train)
+        if validation is not None:
+            rows = _plain_csr(validation.X)
+            beside = lightgbm.Dataset(rows, np.zeros(rows.shape[0]), reference=train, params=settings)
+            self._booster.add_valid(beside, "validation")
+
+    def grow(self, gradient: Floats, hessian: Floats) -> bool:
+        """Add a tree; False if no split was possible."""
+        if self._booster is None:
+            return False
+        return not self._booster.update(fobj=lambda scores, data: (gradient, hessian))
+
+    def train_scores(self) -> Floats:
+        return np.zeros(self._sizes[0]) if self._booster is None else _seen_by(self._booster.eval_train)
+
+    def validation_scores(self) -> Floats:
+        return np.zeros(self._sizes[1]) if self._booster is None else _seen_by(self._booster.eval_valid)
+
+    def forest(self, n_trees: int) -> Forest:
+        if self._booster is None:
+            return Forest.constant(0.0)
+        return Forest.from_lightgbm(self._booster.model_to_string(num_iteration=n_trees))
+
+
+def _seen_by(evaluate: Any) -> Floats:
+    """Return the raw scores that LightGBM keeps and shows to a measure of one's own."""
+    seen: list[Floats] = []
+
+    def measure(scores: Floats, data: Any) -> tuple[str, float, bool]:
+        seen.append(np.array(scores, dtype=float))
+        return "seen", 0.0, False
+
+    evaluate(measure)
+    return seen[0]
+
+
+def _plain_csr(X: Any) -> Any:
+    """Sparse matrices, not arrays, are what LightGBM takes without a copy."""
+    return sp.csr_matrix(X, copy=False) if sp.issparse(X) else X
+
+
+def _import_lightgbm() -> Any:
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:
+        raise ImportError(
+            f"boosting with trees needs LightGBM ({error}): pip install lightgbm; and where the OpenMP library is "
+            "missing (libgomp.so.1 or libomp.dylib), apt install libgomp1 or brew install libomp"
+        ) from error
+    return lightgbm

@@ -1,0 +1,160 @@
+"""Sums of Gaussian bumps, each over one standardised column: the pieces of additive scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..sweeps import Array, Floats
+
+_BLOCK = 16_384
+"""Rows of a column that are worked on at a time: they stay in the cache."""
+
+
+class Column(NamedTuple):
+    """One column of X: the values of some rows, and the value that all others have."""
+
+    rows: Array | None  # None: all rows, in order
+    values: Floats
+    rest: float  # 0 for a sparse column; NaN where all rows are there
+
+
+def by_columns(X: Any) -> Any:
+    """Return X as something that :func:`read_column` reads quickly."""
+    return sp.csc_array(X) if sp.issparse(X) else X
+
+
+def read_column(X: Any, k: int) -> Column:
+    """Return column k of a dense array or a CSC array, in float64."""
+    if sp.issparse(X):
+        a, b = X.indptr[k], X.indptr[k + 1]
+        return Column(X.indices[a:b], X.data[a:b].astype(float), 0.0)
+    return Column(None, np.asarray(X[:, k], dtype=float), np.nan)
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Columns standardised by the mean and the deviation of the rows that they were fitted on."""
+
+    mean: Floats
+    scale: Floats
+
+    @classmethod
+    def fit(cls, X: Any, weight: Floats) -> Standard:
+        """Take mean and deviation of each column, by weight; a constant column has scale one."""
+        X, total = by_columns(X), float(weight.sum())
+        mean, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        for k in range(X.shape[1]):
+            rows, values, _ = read_column(X, k)
+            w = weight if rows is None else weight[rows]
+            peak = float(np.abs(values).max(initial=0.0, where=w > 0))
+            if peak == 0.0:
+                continue
+            values = values / peak  # squares of what is as large as floats can be would overflow
+            centre = float(np.einsum("i,i->", w, values)) / total
+            away = values - centre
+            variance = float(np.einsum("i,i,i->", w, away, away)) + max(total - float(w.sum()), 0.0) * centre**2
+            deviation = float(np.sqrt(variance / total))
+            mean[k] = centre * peak
+            if deviation > 1e-13:  # else rounding is all there is
+                scale[k] = deviation * peak
+        return cls(mean, scale)
+
+    def column(self, X: Any, k: int) -> Column:
+        """Return column k of X, standardised."""
+        rows, values, rest = read_column(X, k)
+        return Column(rows, (values - self.mean[k]) / self.scale[k], (rest - self.mean[k]) / self.scale[k])
+
+
+@dataclass(frozen=True)
+class Bumps:
+    r"""f(x) = Σ_m weight_m · exp(−(z_k − centre_m)² / (2σ²)), with k the feature of bump m and z the standardised x.
+
+    Bumps are sorted by feature and centre, each pair of which is there once. ``width`` is σ².
+    """
+
+    standard: Standard
+    width: float
+    feature: Array
+    centre: Floats
+    weight: Floats
+
+    @classmethod
+    def add_up(cls, standard: Standard, width: float, feature: Any, centre: Any, weight: Any) -> Bumps:
+        """Make a sum of bumps; those of the same feature and centre become one."""
+        pairs = np.column_stack([np.asarray(feature, dtype=float), np.asarray(centre, dtype=float)])
+        distinct, place = np.unique(pairs, axis=0, return_inverse=True)
+        added = np.bincount(place.reshape(-1), np.asarray(weight, dtype=float), minlength=len(distinct))
+        return cls(standard, width, distinct[:, 0].astype(np.int64), distinct[:, 1].copy(), added.astype(float))
+
+    def scores(self, X: Any) -> Floats:
+        """Return f of each row; O(rows × bumps) time, O(rows) memory."""
+        X, out = by_columns(X), np.zeros(X.shape[0])
+        for k, mine in self._by_feature():
+            rows, z, rest = self.standard.column(X, k)
+            if rows is None:
+                out += self._along(z, mine)
+                continue
+            elsewhere = float(self._along(np.array([rest]), mine)[0])
+            out += elsewhere
+            out[rows] += self._along(z, mine) - elsewhere
+        return out
+
+    def _by_feature(self) -> Iterator[tuple[int, slice]]:
+        features, starts = np.unique(self.feature, return_index=True)
+        for k, (a, b) in zip(features.tolist(), pairwise([*starts.tolist(), len(self.feature)]), strict=True):
+            yield k, slice(a, b)
+
+    def _along(self, z: Floats, mine: slice) -> Floats:
+        """Return the sum of some bumps, all of one feature, at standardised values."""
+        out = np.zeros(len(z))
+        for a in range(0, len(z), _BLOCK):
+            here, there = z[a : a + _BLOCK], out[a : a + _BLOCK]
+            for centre, weight in zip(self.centre[mine], self.weight[mine], strict=True):
+                there += weight * bump(here, centre, self.width)
+        return out
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Return all that the scores need, as plain arrays."""
+        return {
+            "mean": self.standard.mean,
+            "scale": self.standard.scale,
+            "width": np.array([self.width]),
+            "feature": self.feature,
+            "centre": self.centre,
+            "weight": self.weight,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array]) -> Bumps:
+        """Return the bumps that :meth:`to_arrays` has written down."""
+        standard = Standard(arrays["mean"], arrays["scale"])
+        return cls(standard, float(arrays["width"][0]), arrays["feature"], arrays["centre"], arrays["weight"])
+
+    def check(self, n_features: int) -> None:
+        """Raise an error where parts read from a file do not fit together."""
+        numbers = {"mean": n_features, "scale": n_features, "centre": len(self.feature), "weight": len(self.feature)}
+        for name, size in numbers.items():
+            part = getattr(self.standard if name in ("mean", "scale") else self, name)
+            if part.dtype != np.float64 or part.shape != (size,) or not np.isfinite(part).all():
+                raise ValueError(f"the bumps' {name} are not {size} numbers")
+        if self.feature.dtype.kind != "i" or self.feature.ndim != 1:
+            raise ValueError("the bumps' features are not numbers of columns")
+        if len(self.feature) and not 0 <= self.feature.min() <= self.feature.max() < n_features:
+            raise ValueError(f"a bump stands on a column that is not among the {n_features}")
+        if (np.diff(self.feature) < 0).any():
+            raise ValueError("the bumps are not sorted by feature")
+        if not (self.standard.scale > 0).all() or not 0 < self.width < np.inf:
+            raise ValueError("the bumps' scales and width are not positive")
+
+
+def bump(z: Floats, centre: Any, width: float) -> Floats:
+    """Return exp(−(z − centre)² / (2σ²))."""
+    away = z - centre
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.exp(away * away * (-0.5 / width)))

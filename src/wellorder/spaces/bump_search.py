@@ -1,0 +1,170 @@
+"""The bump that lowers a risk most, among all columns and observed centres, without a look at every pair of them.
+
+Rows are put on a column's nodes once. Each round then takes two sums over the rows of each node, and a product with
+a small table, nodes × centres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..sweeps import Array, Floats, parallel_map
+from ..sweeps.nodes import Nodes, node_sums
+from .basis import Column, Standard, bump, by_columns
+
+MOST_CENTRES = 256
+"""A column with more distinct values offers so many quantiles of them as centres."""
+
+_STEPS_PER_WIDTH = 32
+"""Nodes of a grid per σ. Straight lines between them are off by at most (1/32)²/8 = 1.2e-4 of a bump's height."""
+
+_MOST_NODES = 2_048
+_MOST_KEPT = 1 << 28
+"""Bytes of tables that are kept; beyond, each is made anew when it is needed."""
+
+_PARTS = 4
+"""Columns are cut into this many parts, whatever the number of threads."""
+
+
+class Best(NamedTuple):
+    """A bump: the column it is over, and its centre there."""
+
+    feature: int
+    centre: float
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The nodes of one column and the centres that it offers."""
+
+    feature: int
+    nodes: Nodes
+    places: Floats
+    centres: Floats
+
+    def table(self, width: float) -> Floats:
+        return bump(self.places[:, None], self.centres, width)
+
+
+class BumpSearch:
+    """Candidates for bumps over the standardised columns of X; rows of zero weight offer nothing."""
+
+    def __init__(self, X: Any, weight: Floats, width: float) -> None:
+        X = by_columns(X)
+        self.standard, self.width = Standard.fit(X, weight), width
+        found = (_place(k, self.standard.column(X, k), weight, width) for k in range(X.shape[1]))
+        self._columns = [column for column in found if column is not None]
+        self._n_rows = X.shape[0]
+        size = sum(8 * len(column.places) * len(column.centres) for column in self._columns)
+        self._tables = [column.table(width) for column in self._columns] if size <= _MOST_KEPT else None
+
+    def best(self, gradient: Floats, curvature: Floats) -> Best | None:
+        r"""Return the bump with the largest ⟨g, h⟩² / Σ_i D_i (h_i − h̄)², h̄ being the mean of h by D.
+
+        It is what one Newton step along h gains, were the Hessian the diagonal D and constants free. Of bumps
+        that are as good but for rounding, the first is taken: in a column with two values, both are.
+        """
+        payload = np.stack([gradient, curvature])
+        totals = payload.sum(axis=1)
+        if not totals[1] > 0:
+            return None
+        numbers = range(len(self._columns))
+        parts = [numbers[part::_PARTS] for part in range(min(_PARTS, len(numbers)))]
+        work = self._n_rows if len(numbers) >= _PARTS else 0
+        if not parts:
+            return None
+        found = parallel_map(lambda part: [self._gains(number, payload, totals) for number in part], parts, work)
+        gains = {
+            number: gain
+            for part, some in zip(parts, found, strict=True)
+            for number, gain in zip(part, some, strict=True)
+        }
+        largest = max(float(gain.max()) for gain in gains.values())
+        if not 0 < largest < np.inf:
+            return None
+        for number in numbers:
+            good = gains[number] >= (1.0 - 1e-9) * largest
+            if good.any():
+                column = self._columns[number]
+                return Best(column.feature, float(column.centres[int(np.argmax(good))]))
+        return None
+
+    def _gains(self, number: int, payload: Floats, totals: Floats) -> Floats:
+        column = self._columns[number]
+        table = column.table(self.width) if self._tables is None else self._tables[number]
+        sums = node_sums(column.nodes, payload, totals)
+        slope, mean = sums @ table
+        squares = sums[1] @ (table * table)
+        bend = squares - mean * mean / totals[1]
+        seen = bend > 1e-9 * squares
+        return np.where(seen, slope * slope / np.where(seen, bend, 1.0), 0.0)
+
+
+def _place(feature: int, column: Column, weight: Floats, width: float) -> _Candidates | None:
+    """Put the rows of a column on nodes; None for a column that is constant."""
+    rows, z, rest = column
+    w = weight if rows is None else weight[rows]
+    if not (w > 0).all():
+        taking = np.flatnonzero(w > 0)
+        rows, z, w = taking if rows is None else rows[taking], z[taking], w[taking]
+    others = np.count_nonzero(weight > 0) - len(z)  # rows that are not stored
+    values, first_place, count = np.unique(z, return_inverse=True, return_counts=True)
+    if others and rest not in values:
+        values = np.append(values, rest)
+        count = np.append(count, 0)
+    if len(values) < 2:
+        return None
+    if len(values) <= MOST_CENTRES:
+        return _on_values(feature, rows, first_place, values, count, rest if others else None)
+    of_value = np.bincount(first_place, w, minlength=len(values))
+    if others:
+        of_value[values == rest] += float(weight.sum() - w.sum())
+    return _on_grid(feature, rows, z, (values, of_value), rest if others else None, width)
+
+
+def _on_values(
+    feature: int, rows: Array | None, place: Array, values: Floats, count: Array, rest: float | None
+) -> _Candidates:
+    """Let each distinct value be a node; rows with the commonest one need not be listed."""
+    commonest = int(np.argmax(count)) if rest is None else int(np.flatnonzero(values == rest)[0])
+    unlisted = -1 if rest is None else commonest
+    if rest is None and 2 * count[commonest] > len(place):
+        unlisted = commonest
+        listed = np.flatnonzero(place != commonest)
+        rows, place = listed if rows is None else rows[listed], place[listed]
+    nodes = Nodes(_listed(rows), place.astype(np.uint16), np.empty(0, np.float32), unlisted, len(values))
+    return _Candidates(feature, nodes, values, np.sort(values))
+
+
+def _on_grid(
+    feature: int, rows: Array | None, z: Floats, weighed: tuple[Floats, Floats], rest: float | None, width: float
+) -> _Candidates:
+    """Share each row between the two nodes of a fine grid that it stands between; only nodes in use are kept."""
+    step = np.sqrt(width) / _STEPS_PER_WIDTH
+    while True:
+        below = np.floor(z / step)
+        used = np.unique(np.concatenate([below, below + 1.0]))
+        if len(used) <= _MOST_NODES:
+            break
+        step *= 2.0
+    places, unlisted = used * step, -1
+    if rest is not None:  # a node of its own, behind the grid's
+        places, unlisted = np.append(places, rest), len(places)
+    code = np.searchsorted(used, below).astype(np.uint16)
+    share = (z / step - below).astype(np.float32)
+    return _Candidates(feature, Nodes(_listed(rows), code, share, unlisted, len(places)), places, _quantiles(*weighed))
+
+
+def _quantiles(values: Floats, weight: Floats) -> Floats:
+    """Return evenly spaced quantiles of observed values, each of which is one of them."""
+    order = np.argsort(values)
+    upto = np.cumsum(weight[order])
+    wanted = (np.arange(MOST_CENTRES) + 0.5) / MOST_CENTRES * upto[-1]
+    return np.unique(values[order][np.minimum(np.searchsorted(upto, wanted), len(values) - 1)])
+
+
+def _listed(rows: Array | None) -> Array:
+    return np.empty(0, np.int32) if rows is None else rows.astype(np.int32)
