@@ -14,7 +14,6 @@ from ..sweeps import Array, Floats
 from .movielens import Ratings
 from .multipartite_simulation import proportional_odds_score
 
-_N_ROWS = 3_000
 _WIDTH = 22.0
 """σ² of SVOR's kernel: 0.5 for each of the 44 columns."""
 
@@ -58,12 +57,12 @@ class Relations:
     thresholds: dict[str, Floats]
 
 
-def relate(ratings: Ratings, *, n_estimators: int = 500, seed: int = 0) -> Relations:
-    """Fit the methods on 3,000 ratings in three categories; rounds are chosen on as many others."""
+def relate(ratings: Ratings, *, n_estimators: int = 500, n_rows: int = 3_000, seed: int = 0) -> Relations:
+    """Fit the methods on ratings in three categories; rounds are chosen on as many others."""
     rng = np.random.default_rng(seed)
     category = np.digitize(ratings.rating, [4, 5]) + 1
-    drawn = rng.permutation(len(category))[: 2 * _N_ROWS]
-    train, other = drawn[:_N_ROWS], drawn[_N_ROWS:]
+    drawn = rng.permutation(len(category))[: 2 * n_rows]
+    train, other = drawn[:n_rows], drawn[n_rows:]
     X, y = ratings.X[train], category[train]
 
     def boost(loss: str, order: OrderGraph | str = "full") -> OrderBoost:

@@ -36,4 +36,7 @@ class Paper:
 
 PAPERS = {
     "swapped-pairs": Paper("Learning to order by minimising swapped pairs", "wellorder.papers.swapped_pairs"),
+    "multipartite": Paper(
+        "Statistical optimality in multipartite ranking and ordinal regression", "wellorder.papers.multipartite"
+    ),
 }
