@@ -1,0 +1,22 @@
+"""Ratings of players or items from comparisons with ties, streamed in time order: never looking ahead."""
+
+from .davidson import Davidson
+from .elo import Elo
+from .glicko import Glicko
+from .glicko2 import Glicko2
+from .history import FEATURES, MatchFeatures, match_features
+from .ranker import RatingRanker
+from .system import Before, RatingSystem
+
+__all__ = [
+    "FEATURES",
+    "Before",
+    "Davidson",
+    "Elo",
+    "Glicko",
+    "Glicko2",
+    "MatchFeatures",
+    "RatingRanker",
+    "RatingSystem",
+    "match_features",
+]

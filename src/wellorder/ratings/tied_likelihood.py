@@ -1,0 +1,150 @@
+"""The most likely Bradley–Terry ratings of games with ties: Newton's method, its steps by conjugate gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_softmax
+
+from ..sweeps import Array, Floats, Ints, dot
+
+_MOST_PRODUCTS = 500
+"""Products with the Hessian in one Newton step, at most."""
+
+
+@dataclass(frozen=True)
+class TiedGames:
+    """Games of numbered players, and what is thought of large ratings.
+
+    The parameters are one vector: the ratings, the advantage α of the left side, and log ν.
+    """
+
+    players: Ints
+    outcome: Array
+    weight: Floats
+    n_players: int
+    ridge: float
+    has_advantage: bool
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether there is a tie of any weight; without one, ν is zero, and log ν stays out of it."""
+        return bool(self.weight[self.outcome == 0].sum() > 0)
+
+    @property
+    def free(self) -> Floats:
+        """1 for parameters that are fitted, 0 for those that are not."""
+        return np.append(np.ones(self.n_players), [float(self.has_advantage), float(self.has_ties)])
+
+    def differences(self, parameters: Floats) -> Floats:
+        """Return d = r_right − r_left − α of each game."""
+        return np.asarray(parameters[self.players[:, 1]] - parameters[self.players[:, 0]] - parameters[-2])
+
+    def spread(self, by_difference: Floats, by_tie: Floats) -> Floats:
+        """Carry derivatives in d and log ν, one a game, to the parameters: the adjoint of ``differences``."""
+        left, right = self.players.T
+        out = np.bincount(right, by_difference, self.n_players) - np.bincount(left, by_difference, self.n_players)
+        return np.concatenate([out, [-by_difference.sum(), by_tie.sum()]]) * self.free
+
+    @property
+    def penalty(self) -> Floats:
+        """The ridge of each parameter; ties need none."""
+        return np.append(np.full(self.n_players + 1, self.ridge), 0.0)
+
+
+@dataclass(frozen=True)
+class Bend:
+    """Second derivatives of each game's negative log-likelihood in (d, log ν)."""
+
+    games: TiedGames
+    own: Floats
+    cross: Floats
+    tie: Floats
+
+    def product(self, direction: Floats) -> Floats:
+        """Multiply the Hessian, ridge included, by a direction."""
+        games = self.games
+        d, tie = games.differences(direction), direction[-1]
+        along = games.spread(self.own * d + self.cross * tie, self.cross * d + self.tie * tie)
+        return np.asarray(along + games.penalty * direction)
+
+    @property
+    def diagonal(self) -> Floats:
+        """The Hessian's diagonal; 1 for parameters that are not fitted."""
+        games = self.games
+        sums = sum(np.bincount(side, self.own, games.n_players) for side in games.players.T)
+        whole = np.concatenate([sums, [self.own.sum(), self.tie.sum()]]) + games.penalty
+        return np.where((games.free > 0) & (whole > 0), whole, 1.0)
+
+
+def tied_probabilities(d: Floats, log_nu: float) -> Floats:
+    """Return P(left), P(tie), P(right) for differences d, one line each: e^{−d/2}, ν, e^{d/2} over their sum."""
+    return np.asarray(np.exp(_log_probabilities(d, log_nu)))
+
+
+def _log_probabilities(d: Floats, log_nu: float) -> Floats:
+    return np.asarray(log_softmax(np.column_stack([-0.5 * d, np.full(len(d), log_nu), 0.5 * d]), axis=1))
+
+
+def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
+    """Minimise −Σ w log P(outcome) + ½ ridge (Σ r² + α²) until no derivative exceeds ``tol``.
+
+    Returns the parameters, the number of Newton steps, and whether that was enough.
+    """
+    at = start * games.free
+    if not games.has_ties:
+        at[-1] = -np.inf
+    value, gradient, bend = _expand(games, at)
+    for n_iter in range(max_iter + 1):
+        size = float(np.abs(gradient).max(initial=0.0))
+        if size <= tol or n_iter == max_iter:
+            break
+        step = _newton_step(bend, gradient, min(0.1, size))
+        slope = dot(gradient, step)
+        length = 1.0
+        # Armijo's rule; the risk is convex, so that a short enough step always goes down
+        while (trial := _value(games, at + length * step)) > value + 1e-4 * length * slope + 1e-13 * abs(value):
+            length *= 0.5
+            if length < 1e-10:
+                return at, n_iter, False
+        at, value = at + length * step, trial
+        _, gradient, bend = _expand(games, at)
+    return at, n_iter, size <= tol
+
+
+def _value(games: TiedGames, at: Floats) -> float:
+    log_p = _log_probabilities(games.differences(at), at[-1])
+    fit = -dot(games.weight, log_p[np.arange(len(log_p)), games.outcome.astype(np.int64) + 1])
+    return fit + 0.5 * games.ridge * dot(at[:-1], at[:-1])
+
+
+def _expand(games: TiedGames, at: Floats) -> tuple[float, Floats, Bend]:
+    """Return value, gradient and Hessian: with h = (½, −½, 0) for (right, left, tie), E[h] − h and the variances."""
+    p = tied_probabilities(games.differences(at), at[-1])
+    lean = 0.5 * (p[:, 2] - p[:, 0])
+    tie = p[:, 1]
+    w = games.weight
+    gradient = games.spread(w * (lean - 0.5 * games.outcome), w * (tie - (games.outcome == 0)))
+    gradient[:-1] += games.ridge * at[:-1]
+    bend = Bend(games, w * (0.25 * (1.0 - tie) - lean**2), -w * tie * lean, w * tie * (1.0 - tie))
+    return _value(games, at), gradient, bend
+
+
+def _newton_step(bend: Bend, gradient: Floats, accuracy: float) -> Floats:
+    """Solve H s = −g by conjugate gradients, preconditioned by H's diagonal, to a share of ‖g‖."""
+    step, left = np.zeros_like(gradient), -gradient
+    diagonal = bend.diagonal
+    scaled = left / diagonal
+    direction, energy = scaled, dot(left, scaled)
+    enough = accuracy**2 * energy
+    for _ in range(_MOST_PRODUCTS):
+        if energy <= enough or energy == 0.0:
+            break
+        bent = bend.product(direction)
+        length = energy / dot(direction, bent)
+        step, left = step + length * direction, left - length * bent
+        scaled = left / diagonal
+        energy, last = dot(left, scaled), energy
+        direction = scaled + energy / last * direction
+    return step

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.reference import ratings as reference
+
+import wellorder as wo
+from wellorder.sweeps import dispatch
+from wellorder.sweeps import ratings as sweeps
+
+SYSTEMS = [
+    (wo.ratings.Elo, reference.elo, {}),
+    (wo.ratings.Elo, reference.elo, {"k": 20.0, "start": 1200.0, "advantage": 35.0}),
+    (wo.ratings.Elo, reference.elo, {"k": "fide", "start": 2390.0}),
+    (wo.ratings.Glicko, reference.glicko, {}),
+    (wo.ratings.Glicko, reference.glicko, {"c": 10.0, "deviation": 200.0, "advantage": -20.0, "start": 0.0}),
+    (wo.ratings.Glicko2, reference.glicko2, {}),
+    (wo.ratings.Glicko2, reference.glicko2, {"volatility": 0.3, "tau": 1.2, "advantage": 30.0, "deviation": 100.0}),
+]
+
+
+def draw(seed, n, n_players=6, n_times=8):
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, n_players, n)
+    right = (left + rng.integers(1, n_players, n)) % n_players
+    return left.tolist(), right.tolist(), rng.integers(-1, 2, n).tolist(), (rng.integers(0, n_times, n) * 0.5).tolist()
+
+
+def columns(before):
+    parts = [before.left, before.right, before.left_deviation, before.right_deviation]
+    return np.column_stack([part for part in parts if part is not None])
+
+
+@pytest.mark.parametrize(("system", "slow", "parameters"), SYSTEMS)
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(0, 40), timed=st.booleans(), together=st.booleans(), one=st.booleans()
+)
+def test_agrees_with_the_printed_formulas(system, slow, parameters, seed, n, timed, together, one):
+    left, right, outcome, time = draw(seed, n, n_times=1 if one else 8)
+    time = time if timed else None
+    rater = system(**parameters, together=together)
+    with dispatch.prefer_compiled(0 if seed % 8 == 0 else 10**12):
+        before = rater.stream(left, right, outcome, time=time)
+    final, expected = slow(left, right, outcome, time, **parameters, together=together)
+    if n:
+        assert columns(before) == pytest.approx(np.array(expected), rel=1e-9, abs=1e-7)
+    players = list(final)
+    last = [np.atleast_1d(final[player]) for player in players]
+    place = [rater.players_[player] for player in players]
+    names = ("ratings_", "deviations_", "volatilities_")
+    found = [getattr(rater, name)[place] for name in names if hasattr(rater, name)]
+    if players:
+        assert np.column_stack(found) == pytest.approx(np.array(last), rel=1e-9, abs=1e-7)
+
+
+def play_known(system, known, **columns):
+    """Put players with a past of their own into a system, through its sweep."""
+    state = {name: np.array(values, float) for name, values in columns.items()}
+    sweep = getattr(sweeps, system)
+    players = np.array([[0, 1], [0, 2], [0, 3]], np.int32)
+    sweep(players, np.array([1.0, 0.0, 0.0]), np.array([0, 3]), np.array([1.0]), *state.values(), *known)
+    return {name: values[0] for name, values in state.items()}
+
+
+def test_glickmans_example_of_glicko():
+    q = sweeps.LOGIT
+    after = play_known(
+        "glicko",
+        (0.0, 0.0, q * 350.0),
+        rating=q * np.array([1500, 1400, 1550, 1700]),
+        deviation=q * np.array([200, 30, 100, 300]),
+        last=[np.nan] * 4,
+    )
+    assert round(after["rating"] / q) == 1464
+    assert round(after["deviation"] / q, 1) == 151.4
+
+
+def test_glickmans_example_of_glicko_2():
+    q = sweeps.LOGIT
+    after = play_known(
+        "glicko2",
+        (0.0, q * 350.0, 0.5),
+        rating=q * (np.array([1500, 1400, 1550, 1700]) - 1500),
+        deviation=q * np.array([200, 30, 100, 300]),
+        volatility=[0.06] * 4,
+        last=[np.nan] * 4,
+    )
+    assert round(1500 + after["rating"] / q, 2) == pytest.approx(1464.05, abs=0.011)  # 1464.06 from rounded steps
+    assert round(after["deviation"] / q, 2) == 151.52
+    assert round(after["volatility"], 5) == pytest.approx(0.06, abs=1.01e-5)  # printed as 0.05999
+
+
+def test_the_reference_gives_glickmans_examples():
+    left, right, outcome = ["a", "a", "a"], ["b", "c", "d"], [-1, 1, 1]
+    known = {"a": (1500, 200), "b": (1400, 30), "c": (1550, 100), "d": (1700, 300)}
+    state, _ = reference.glicko(left, right, outcome, [1, 1, 1], known=known)
+    assert round(state["a"][0]) == 1464
+    assert round(state["a"][1], 1) == 151.4
+    known = {player: (*values, 0.06) for player, values in known.items()}
+    state, _ = reference.glicko2(left, right, outcome, [1, 1, 1], known=known)
+    assert state["a"] == pytest.approx((1464.06, 151.52, 0.05999), abs=0.011)
+
+
+def test_elos_example():
+    # FIDE's table: a player 100 points ahead is expected to score 0.64
+    assert wo.ratings.Elo(advantage=100).expected(["x"], ["y"])[0] == pytest.approx(0.36, abs=0.005)
+    elo = wo.ratings.Elo(k=20).fit(["x"], ["y"], [0])
+    assert elo.ratings_.tolist() == [1500, 1500]
+
+
+def test_fide_k_falls_with_experience_and_stays_low_after_the_top():
+    elo = wo.ratings.Elo(k="fide", start=2395.0).fit(["a"], ["b"], [-1])
+    assert elo.rating(["a"])[0] == 2395 + 20  # 40 · ½, over the top
+    elo.update(["b"], ["a"], [-1])
+    lost = 10 / (1 + 10 ** (-40 / 400))
+    assert elo.rating(["a"])[0] == pytest.approx(2415 - lost)
+    elo.update(["a", "a", "a"], ["c", "d", "e"], [1, 1, 1])
+    assert elo.rating(["a"])[0] < 2400
+    below = elo.rating(["a"])[0]
+    elo.update(["a"], ["new"], [1])
+    assert below - elo.rating(["a"])[0] < 10  # still ten
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Elo, wo.ratings.Glicko, wo.ratings.Glicko2])
+@pytest.mark.parametrize("timed", [True, False])
+def test_pieces_give_the_same_bits_as_the_whole(system, timed):
+    left, right, outcome, time = (np.array(part) for part in draw(3, 60))
+    order = np.argsort(time, kind="stable")
+    left, right, outcome, time = (part[order] for part in (left, right, outcome, time))
+    whole = system().stream(left, right, outcome, time=time if timed else None)
+    rater = system()
+    cuts = [0, *np.flatnonzero(np.diff(time)) + 1, len(time)]
+    parts = [
+        columns(rater.stream(left[a:b], right[a:b], outcome[a:b], time=time[a:b] if timed else None))
+        for a, b in pairwise(cuts)
+    ]
+    assert np.array_equal(np.concatenate(parts), columns(whole))
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Elo, wo.ratings.Glicko, wo.ratings.Glicko2])
+def test_both_forms_agree(system, monkeypatch):
+    left, right, outcome, time = draw(5, 3_000, n_players=200, n_times=40)
+    found = []
+    for first_compiled in (0, 10**12):
+        monkeypatch.setattr(dispatch, "COMPILED_FROM", first_compiled)
+        found.append(columns(system().stream(left, right, outcome, time=time)))
+    assert found[0] == pytest.approx(found[1], rel=1e-11)
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Elo, wo.ratings.Glicko, wo.ratings.Glicko2])
+def test_swapping_the_sides_changes_nothing_but_the_sides(system):
+    left, right, outcome, time = draw(7, 80)
+    one = system(advantage=25.0).fit(left, right, outcome, time=time)
+    other = system(advantage=-25.0).fit(right, left, [-y for y in outcome], time=time)
+    assert one.rating(range(6)) == pytest.approx(other.rating(range(6)), rel=1e-12)
+    assert one.compare([1], [2]) == pytest.approx(-other.compare([2], [1]))
+    assert one.expected([1], [2])[0] == pytest.approx(1 - other.expected([2], [1])[0])
+
+
+def test_the_better_known_a_player_the_surer_the_expectation():
+    glicko = wo.ratings.Glicko().fit(["a"] * 5 + ["c"], ["b"] * 5 + ["d"], [-1] * 6)
+    d = glicko.compare(["b", "d"], ["a", "c"])
+    assert d[0] > d[1] > 0
+    assert glicko.expected(["b"], ["a"])[0] < wo.ratings.Elo().expected(["x"], ["x"])[0] + 0.5
+    elo_like = 1 / (1 + 10 ** (-d / 400))
+    assert (glicko.expected(["b", "d"], ["a", "c"]) < elo_like).all()
+
+
+def test_time_away_makes_a_rating_less_certain():
+    def deviation(system, gap):
+        return system.stream(["a"] * 2, ["b"] * 2, [0, 0], time=[0, gap]).left_deviation[1]
+
+    for system in (wo.ratings.Glicko, wo.ratings.Glicko2):
+        assert deviation(system(), 1) < deviation(system(), 12) <= 350
+        assert deviation(system(), 10**6) == pytest.approx(350)
+
+
+def test_ids_of_any_kind():
+    ids = [("team", 1), "x", 7, 2.5, None.__class__]
+    elo = wo.ratings.Elo().fit(ids[:4], ids[1:], [1, -1, 0, 1])
+    assert list(elo.players_) == ids
+    assert elo.rating([7, np.int64(7), "nobody"]).tolist()[:2] == [elo.rating([7])[0]] * 2
+    assert elo.rating(["nobody"]) == 1500
+    assert wo.ratings.Glicko().compare(["p"], ["q"]) == 0
+
+
+def test_dates_are_days():
+    dates = np.array(["2020-01-01", "2020-01-31"], "datetime64[D]")
+    by_date = wo.ratings.Glicko().stream(["a", "a"], ["b", "b"], [0, 1], time=dates)
+    by_number = wo.ratings.Glicko().stream(["a", "a"], ["b", "b"], [0, 1], time=[0, 30])
+    assert np.array_equal(columns(by_date), columns(by_number))
+    by_object = wo.ratings.Glicko().stream(["a", "a"], ["b", "b"], [0, 1], time=dates.tolist())
+    assert np.array_equal(columns(by_object), columns(by_number))
+
+
+def test_comparisons_in_place_of_games():
+    games = wo.Comparisons([0, 2], [1, 1], [1, 0])
+    assert np.array_equal(wo.ratings.Elo().fit(games).ratings_, wo.ratings.Elo().fit([0, 2], [1, 1], [1, 0]).ratings_)
+
+
+def test_far_ratings_overflow_nowhere(form):
+    for system in (wo.ratings.Elo(k=1e6), wo.ratings.Glicko(advantage=1e7), wo.ratings.Glicko2(advantage=1e7)):
+        system.fit(["a", "b", "a"] * 5, ["b", "c", "c"] * 5, [1, 1, -1] * 5)
+        assert np.isfinite(system.ratings_).all()
+
+
+def test_65053_games_take_no_time_to_speak_of():
+    import time as clock
+
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 7_000, 65_053)
+    right = (left + rng.integers(1, 7_000, len(left))) % 7_000
+    outcome, month = rng.integers(-1, 2, len(left)), np.sort(rng.integers(0, 100, len(left)))
+    for system in (wo.ratings.Elo(), wo.ratings.Glicko()):
+        system.fit(left, right, outcome, time=month)  # compiled now
+        begin = clock.process_time()
+        system.fit(left, right, outcome, time=month)
+        assert clock.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["a"], ["b"], [2]), "comparison 0 has the outcome 2"),
+        ((["a", "b"], ["b"], [1]), "one length, got 2, 1 and 1"),
+        ((["a"], ["a"], [0]), "game 0 is of player 'a' against themselves"),
+        (([None], ["b"], [0]), r"left\[0\] is missing"),
+        ((["a"], [np.nan], [0]), r"right\[0\] is missing"),
+        ((["a"],), "give left, right and outcome"),
+        ((wo.Comparisons([0], [1], [1]), [1], [1]), "leave right and outcome out"),
+        ((wo.Comparisons([0], [1], [1], weights=[2.0]),), "no use for weights"),
+    ],
+)
+def test_bad_games_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        wo.ratings.Elo().fit(*arguments)
+
+
+def test_ids_that_are_no_ids_are_named():
+    with pytest.raises(TypeError, match=r"right\[1\] is \['c'\], which is not hashable"):
+        wo.ratings.Elo().fit(["a", "b"], ["b", ["c"]], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("time", "message"),
+    [
+        ([1, 2], "time has 2 entries for 1 games"),
+        ([np.nan], r"time\[0\] is missing or infinite"),
+        (["soon"], "time must be numbers or dates"),
+        ([np.datetime64("NaT")], r"time\[0\] is missing or infinite"),
+    ],
+)
+def test_bad_times_are_named(time, message):
+    with pytest.raises(ValueError, match=message):
+        wo.ratings.Elo().fit(["a"], ["b"], [1], time=time)
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        (wo.ratings.Elo(k="fifa"), "k='fifa' is not known"),
+        (wo.ratings.Elo(k=0), "k must be positive"),
+        (wo.ratings.Elo(start=np.nan), "start must be a finite number"),
+        (wo.ratings.Elo(together="no"), "together must be True or False"),
+        (wo.ratings.Glicko(c=-1), "c must not be negative"),
+        (wo.ratings.Glicko(deviation=0), "deviation must be positive"),
+        (wo.ratings.Glicko2(tau=0), "tau must be positive"),
+        (wo.ratings.Glicko2(volatility=-0.1), "volatility must be positive"),
+        (wo.ratings.Davidson(ridge=0), "ridge must be positive"),
+        (wo.ratings.Davidson(max_iter=0.5), "max_iter must be a positive whole number"),
+    ],
+)
+def test_bad_parameters_are_named(system, message):
+    with pytest.raises(ValueError, match=message):
+        system.fit(["a"], ["b"], [1])
+
+
+def test_the_past_is_closed():
+    elo = wo.ratings.Elo().fit(["a"], ["b"], [1], time=[5])
+    with pytest.raises(ValueError, match="game 0 is of time 4, which is not after the last game rated"):
+        elo.update(["a"], ["c"], [1], time=[4])
+    with pytest.raises(ValueError, match="time 5, which is not after"):
+        elo.update(["a"], ["c"], [1], time=[5])
+    with pytest.raises(ValueError, match="some games came with times"):
+        elo.update(["a"], ["c"], [1])
+    assert list(elo.players_) == ["a", "b"]  # what was refused left no trace
+    one_by_one = wo.ratings.Elo(together=False).fit(["a"], ["b"], [1], time=[5])
+    one_by_one.update(["a"], ["c"], [1], time=[5])
+    with pytest.raises(ValueError, match="is before the last"):
+        one_by_one.update(["a"], ["c"], [1], time=[4])
+    assert elo.fit(["a"], ["c"], [1], time=[1]).players_ == {"a": 0, "c": 1}
