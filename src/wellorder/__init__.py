@@ -12,6 +12,9 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BestFeature": "wellorder.estimators",
+    "BoostedTrees": "wellorder.estimators",
+    "CompareLP": "wellorder.estimators",
+    "CompareSVM": "wellorder.estimators",
     "Comparisons": "wellorder.order",
     "Grades": "wellorder.order",
     "OrderBoost": "wellorder.estimators",
@@ -23,6 +26,7 @@ _HOME = {
     "RidgeRanker": "wellorder.estimators",
     "SVOR": "wellorder.estimators",
     "SwapSVM": "wellorder.estimators",
+    "ThresholdCompare": "wellorder.estimators",
     "compare": "wellorder.evaluation",
     "cross_validate": "wellorder.evaluation",
     "load": "wellorder.persistence",
@@ -38,12 +42,16 @@ _ROOMS = {
     "evaluation": "wellorder.evaluation",
     "metrics": "wellorder.metrics",
     "plot": "wellorder.figures",
+    "ratings": "wellorder.ratings",
 }
 """Rooms that are public as they stand, and the names they go by."""
 
 __all__ = [
     "SVOR",
     "BestFeature",
+    "BoostedTrees",
+    "CompareLP",
+    "CompareSVM",
     "Comparisons",
     "Grades",
     "OrderBoost",
@@ -54,6 +62,7 @@ __all__ = [
     "RankSVM",
     "RidgeRanker",
     "SwapSVM",
+    "ThresholdCompare",
     "aggregation",
     "compare",
     "cross_validate",
@@ -62,16 +71,30 @@ __all__ = [
     "load",
     "metrics",
     "plot",
+    "ratings",
     "read",
     "save",
     "search",
 ]
 
 if TYPE_CHECKING:
-    from . import aggregation, data, evaluation, metrics
+    from . import aggregation, data, evaluation, metrics, ratings
     from . import figures as plot
     from .data import read
-    from .estimators import SVOR, BestFeature, OrderBoost, PlugInRanker, ProportionalOdds, RankSVM, RidgeRanker, SwapSVM
+    from .estimators import (
+        SVOR,
+        BestFeature,
+        BoostedTrees,
+        CompareLP,
+        CompareSVM,
+        OrderBoost,
+        PlugInRanker,
+        ProportionalOdds,
+        RankSVM,
+        RidgeRanker,
+        SwapSVM,
+        ThresholdCompare,
+    )
     from .evaluation import compare, cross_validate, search
     from .order import Comparisons, Grades, OrderGraph
     from .persistence import load, save

@@ -25,6 +25,9 @@ ESTIMATORS = [
     wo.OrderBoost("orboost", n_estimators=5),
     wo.OrderBoost(learner="tree", n_estimators=5, min_samples_leaf=2),
     wo.OrderBoost(learner=Ridge(), n_estimators=5),
+    wo.BoostedTrees(n_estimators=5, min_samples_leaf=2),
+    wo.BoostedTrees("ranks", n_estimators=5, min_samples_leaf=2),
+    wo.BoostedTrees("lambdarank", n_estimators=5, min_samples_leaf=2),
     wo.PlugInRanker(),
     wo.BestFeature(),
     wo.RidgeRanker(),
@@ -48,7 +51,7 @@ TREES = dict.fromkeys(DRAWN, "min_samples_leaf and the bins of a column count ro
 
 def expected_failures(estimator):
     params = estimator.get_params()
-    if params.get("learner") == "tree":
+    if params.get("learner") == "tree" or isinstance(estimator, wo.BoostedTrees):
         return TREES
     hinge = isinstance(estimator, wo.SwapSVM | wo.SVOR) or params.get("loss") == "hinge"
     if hinge and estimator.kernel == "linear":

@@ -93,6 +93,39 @@ def test_validation_rows_of_ones_own(data, loss, learner):
         assert model.validation_risk_.min() == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("learner", ["gaussian", "tree"])
+def test_swapped_pairs_may_say_when_to_stop(data, learner):
+    X, y, _ = data
+    rows = {"X_val": X[200:], "y_val": y[200:]}
+    model = wo.OrderBoost(learner=learner, n_estimators=40, stopping="swaps").fit(X[:200], y[:200], **rows)
+    swapped = wo.metrics.swapped_pairs(y[200:], model.decision_function(X[200:]), ties="half")
+    assert model.validation_risk_.min() == pytest.approx(swapped, abs=1e-12)
+    assert model.n_estimators_ == np.argmin(model.validation_risk_) + 1
+    by_risk = wo.OrderBoost(learner=learner, n_estimators=40).fit(X[:200], y[:200], **rows)
+    assert model.validation_risk_.min() < by_risk.validation_risk_.min()
+
+
+def test_swapped_comparisons_and_sums_say_when_to_stop(data):
+    X, y, _ = data
+    compared = wo.Comparisons([0, 1, 2, 3], [4, 5, 6, 7], [1, -1, 1, 1], weights=[1.0, 2.0, 3.0, 4.0])
+    model = wo.OrderBoost(n_estimators=1, stopping="swaps").fit(X, y, X_val=X, y_val=compared)
+    d = model.decision_function(X)
+    right = (d[[4, 5, 6, 7]] - d[[0, 1, 2, 3]]) * [1, -1, 1, 1]
+    share = np.average(right < 0, weights=[1.0, 2.0, 3.0, 4.0])
+    assert model.validation_risk_[0] == pytest.approx(share)
+    graded = wo.OrderBoost(n_estimators=1, stopping="swaps").fit(X, y, X_val=X, y_val=y).validation_risk_[0]
+    both = wo.OrderBoost(n_estimators=1, stopping="swaps").fit(X, y, X_val=X, y_val=wo.Grades(y) + compared)
+    assert both.validation_risk_[0] == pytest.approx((400 * graded + 10 * share) / 410)
+
+
+def test_stopping_by_swaps_needs_pairs(data):
+    X, y, _ = data
+    with pytest.raises(ValueError, match="stopping='swaps' say how pairs count"):
+        wo.OrderBoost("orboost", stopping="swaps").fit(X, y)
+    with pytest.raises(ValueError, match="stopping='never' is not known"):
+        wo.OrderBoost(stopping="never").fit(X, y)
+
+
 def test_validation_with_costs_weights_and_groups(data):
     X, y, _ = data
     g = np.arange(400) % 7

@@ -15,9 +15,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.persistence.boxes import put_together, take_apart
 
 import wellorder as wo
 from wellorder.metrics import misranking_cost
+from wellorder.persistence import ModelFileError
 
 
 class Known(ClassifierMixin, BaseEstimator):
@@ -192,3 +194,28 @@ def test_saves_with_a_classifier_that_a_model_file_may_hold(tmp_path):
     np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
     with pytest.raises(TypeError, match="GaussianNB"):
         wo.save(wo.PlugInRanker(GaussianNB(), levels=ranker.levels).fit(X, y), tmp_path / "other.wo")
+
+
+@pytest.mark.parametrize("estimator", [3, "x", {"dict": []}])
+def test_a_file_whose_estimator_is_no_classifier_is_refused(tmp_path, estimator):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    path = tmp_path / "model.wo"
+    wo.save(wo.PlugInRanker().fit(X, np.arange(40) % 3), path)
+    manifest, members = take_apart(path.read_bytes())
+    manifest["model"]["object"]["state"]["estimator"] = estimator
+    path.write_bytes(put_together(manifest, members))
+    with pytest.raises(ModelFileError, match="its estimator is no classifier"):
+        wo.load(path)
+
+
+def test_levels_listed_from_large_to_small_say_what_to_do():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    with pytest.raises(ValueError, match="lists 2 below 1; turn the grades round"):
+        wo.PlugInRanker(levels=[2, 1, 0]).fit(X, np.arange(40) % 3)
+
+
+def test_a_row_of_a_level_without_weight_stands_in_the_middle():
+    costs = wo.OrderGraph.from_scale([1, 0, 1, 1], [10, 11, 12, 20])
+    P = np.vstack([np.eye(4), [0.5, 0.0, 0.0, 0.5]])
+    model = wo.PlugInRanker(Known(), order=costs).fit(P, [0, 1, 2, 3, 3])
+    np.testing.assert_allclose(model.decision_function(P), [10.0, 15.0, 12.0, 20.0, 15.0])

@@ -272,9 +272,35 @@ def test_saved_models_give_the_same_and_damaged_ones_are_refused(C, tmp_path):
         {"classes_": model.classes_[:2]},
         {"coef_": model.coef_[:2]},
         {"coef_": model.coef_[:, None]},
+        {"coef_": np.full_like(model.coef_, np.nan)},
     ):
         damaged = wo.load(tmp_path / "m.wo")
         vars(damaged).update(change)
         wo.save(damaged, tmp_path / "bad.wo")
         with pytest.raises(ModelFileError):
             wo.load(tmp_path / "bad.wo")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("shift", [1e3, 1e8])
+def test_columns_far_from_zero_have_the_same_maximum(shift, form):
+    X, y, _ = make_rows(300)
+    near = wo.ProportionalOdds(C=np.inf).fit(X, y)
+    far = wo.ProportionalOdds(C=np.inf).fit(form(X + shift), y)
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-6)
+    np.testing.assert_allclose(far.coef_se_, near.coef_se_, atol=1e-6)
+    np.testing.assert_allclose(far.predict_proba(form(X + shift)), near.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("infinite", [np.float32("inf"), np.float64("inf"), float("inf")])
+def test_infinity_of_any_kind_means_no_penalty(infinite):
+    X, y, _ = make_rows(100)
+    assert hasattr(wo.ProportionalOdds(C=infinite).fit(X, y), "coef_se_")
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+@pytest.mark.parametrize("model", [wo.ProportionalOdds(), wo.SVOR(), wo.OrderBoost("orboost", n_estimators=2)])
+def test_weights_that_cannot_be_added_up_are_refused(model, factor):
+    X, y, rng = make_rows(60)
+    with pytest.raises(ValueError, match=r"row weights are too large or too small.*divide them by a common factor"):
+        model.fit(X, y, sample_weight=factor * rng.uniform(1, 2, 60))

@@ -322,7 +322,7 @@ def test_features_too_large_to_multiply_are_named():
 def test_nothing_beside_an_order_is_ignored_silently():
     X, y, group, _ = make_data(30)
     with pytest.raises(ValueError, match="order was passed beside a Grades"):
-        wo.RankSVM(order="chain").fit(X, wo.Grades(y))
+        wo.RankSVM(order="chain").fit(X, wo.Grades(y, order="linear"))
     with pytest.raises(ValueError, match="levels was passed beside a Grades"):
         wo.RankSVM(levels=[0, 1, 2, 3]).fit(X, wo.Grades(y))
     with pytest.raises(ValueError, match="groups was passed beside a Grades"):

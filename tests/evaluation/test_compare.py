@@ -389,7 +389,7 @@ def test_wrong_settings_are_named(settings, message):
 
 
 def test_kernels_are_only_tried_where_they_are_feasible():
-    small, large = (Size("grades", n, 10, n * n // 2, n) for n in (500, 100_000))
+    small, large = (Size("grades", n, 10, n * n // 2, n, n) for n in (500, 100_000))
     assert METHODS["rank-svm-rbf"].objection(small) is None
     assert "100,000 rows" in METHODS["rank-svm-rbf"].objection(large)
     assert METHODS["rank-svm-nystroem"].objection(large) is None
@@ -397,10 +397,38 @@ def test_kernels_are_only_tried_where_they_are_feasible():
     assert METHODS["rank-svm"].objection(large) is None
 
 
+def test_methods_of_levels_and_lists_object_to_too_many():
+    few, many = (Size("grades", 20_000, 10, 10**7, 20_000, r) for r in (5, 5_000))
+    for name in ("svor", "proportional-odds", "plug-in"):
+        assert METHODS[name].objection(few) is None
+        assert "5,000" in METHODS[name].objection(many)
+    assert "10,000 rows a list, and one has 20,000" in METHODS["lambdarank"].objection(few)
+    assert METHODS["lambdarank"].objection(dataclasses.replace(few, largest_group=10_000)) is None
+
+
+def test_trees_are_searched_over_as_many_points_whatever_they_are_grown_for():
+    one, lists, small = (Size("grades", n, 10, 10**6, largest, 5) for n, largest in ((9, 9), (9, 4), (1, 1)))
+    for size in (dataclasses.replace(each, n_rows=1_000 * each.n_rows) for each in (one, lists, small)):
+        size = dataclasses.replace(size, largest_group=size.largest_group * 1_000)
+        points = {
+            name: int(np.prod([len(values) for values in METHODS[name].grid(size).values()]))
+            for name in ("order-boost", "lightgbm", "lightgbm-on-ranks", "lambdarank")
+        }
+        assert len(set(points.values())) == 1
+        assert ("balance" in METHODS["order-boost"].grid(size)) == (size.largest_group < size.n_rows)
+
+
+def test_the_levels_of_a_training_part_are_counted():
+    task = comparing.make_task(make_table())
+    part = task.training_part(np.arange(len(task.order)))
+    assert part.size.n_levels == len(np.unique(task.order.level))
+    assert part.size.n_rows == len(task.order)
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_every_grid_is_of_the_methods_own_parameters(name):
     method = METHODS[name]
-    grid = method.grid(Size("grades", 500, 10, 1_000, 500))
+    grid = method.grid(Size("grades", 500, 10, 1_000, 500, 5))
     assert set(grid) <= set(method.make().get_params())
     assert method.about
 

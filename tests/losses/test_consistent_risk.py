@@ -116,3 +116,20 @@ def test_many_levels_cost_no_table():
     risk = risk_at(LOSSES["exponential"], s, make_consistent(wo.Grades(y, order="linear")))
     expected = ((y - y.min()) * np.exp(-s)).sum() * ((y.max() - y) * np.exp(s)).sum() / np.ptp(y)
     assert risk.value == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_infinite_risk_passes_without_a_warning():
+    grades = wo.Grades([0, 1, 2, 2], order="linear")
+    risk = risk_at(LOSSES["exponential"], np.array([3e3, 0.0, -3e3, 1.0]), make_consistent(grades))
+    assert risk.value == np.inf
+
+
+@pytest.mark.parametrize("name", ["exponential", "squared_hinge"])
+def test_one_balanced_list_bends_by_its_share(name):
+    level, scores = [0, 1, 1, 2, 2], np.array([0.3, -0.2, 0.1, 0.4, -0.5])
+    plain, balanced = (
+        make_consistent(wo.Grades(level, order="linear").to_pairs(5, balance)) for balance in ("pairs", "groups")
+    )
+    share = plain.total
+    whole, part = (risk_at(LOSSES[name], scores, pairs) for pairs in (plain, balanced))
+    np.testing.assert_allclose(part.hessian_diagonal() * share, whole.hessian_diagonal(), rtol=1e-12)

@@ -79,3 +79,13 @@ def test_extreme_weights_take_the_logarithms(form):
     s = np.array([200.0, -200.0, 0.0])
     value, *_ = everything(s, pairs)
     assert value == pytest.approx(np.exp(400.0) + 1e-250 * np.exp(200.0) + 1e250 * np.exp(-200.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("consistent", [False, True])
+def test_scores_whose_exponentials_overflow_still_have_a_risk(consistent):
+    grades = wo.Grades([0, 1, 2], order="linear")
+    pairs = make_consistent(grades) if consistent else grades.pairs
+    risk = risk_at(LOSSES["exponential"], np.array([-800.0, 0.0, 800.0]), pairs)
+    assert risk.value == pytest.approx(0.5 if consistent else 0.0)  # the middle row's pair with itself
+    assert np.isfinite(risk.gradient).all()
+    assert np.isfinite(risk.hessian_product(np.ones(3))).all()

@@ -103,3 +103,18 @@ def test_scores_that_are_not_finite_have_an_infinite_risk(name):
     risk, theta = ROW_LOSSES[name].at(s, rows)
     assert risk.value == np.inf
     assert np.isnan(theta).all()
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("size", [1e3, 1e15, 1e150, 1e300])
+@pytest.mark.parametrize("name", [*NAMES, "proportional_odds"])
+def test_huge_scores_pass_without_a_warning(name, size, ordered):
+    rows, s, _ = random_rows(0, spread=size)
+    if ordered:
+        s = np.sort(s)[np.argsort(np.argsort(rows.level, kind="stable"))]
+    risk, _ = ROW_LOSSES[name].at(s, rows)
+    assert not np.isnan(risk.value)
+    assert len(risk.hessian_diagonal()) == len(risk.hessian_product(s)) == len(s)
+    if np.isfinite(risk.value):
+        assert np.isfinite(risk.gradient).all()
+        assert np.isfinite(risk.hessian_diagonal()).all()

@@ -116,6 +116,23 @@ def test_rounded_scores_only_guess_the_thresholds(monkeypatch):
     np.testing.assert_allclose(guessed.gradient, plain.gradient, atol=1e-9)
 
 
+@pytest.mark.parametrize("n", [500, 40_000])
+def test_thresholds_of_other_scores_save_passes_and_change_nothing(monkeypatch, n):
+    scores, rows, rng = make_rows(4, n=n, spread=2.0)
+    passes = []
+    monkeypatch.setattr(module, "likelihood", lambda s, *rest: passes.append(1) or likelihood(s, *rest))
+    (plain, thresholds), alone = LOSS.at(scores, rows), len(passes)
+    near = LOSS.at(scores + 0.05 * rng.standard_normal(n), rows)[1]
+    passes.clear()
+    helped, found = LOSS.at(scores, rows, near)
+    assert len(passes) <= alone - 2
+    np.testing.assert_allclose(found, thresholds, rtol=1e-9)
+    assert helped.value == pytest.approx(plain.value, rel=1e-13)
+    np.testing.assert_allclose(helped.gradient, plain.gradient, atol=1e-9)
+    for useless in (near[::-1], np.full_like(near, np.nan), near * 0.0, near + 500.0):
+        np.testing.assert_allclose(LOSS.at(scores, rows, useless)[1], thresholds, rtol=1e-9)
+
+
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     from wellorder.sweeps import dispatch
 

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,3 +111,11 @@ def test_a_restricted_graph_has_the_costs_of_the_levels_left(kind):
     np.testing.assert_array_equal(part.weights, graph.weights[np.ix_([0, 1, 4], [0, 1, 4])])
     with pytest.raises(ValueError, match="3 is not among the levels"):
         graph.restrict([3])
+
+
+def test_a_table_too_large_to_look_through_is_not_called_consistent():
+    size = 5_001
+    table = sp.coo_array(([1.0, 1.0], ([0, 0], [1, size - 1])), shape=(size, size))
+    graph = wo.OrderGraph(range(size), table.tocsr())
+    assert not graph.is_consistent()
+    assert "at most 5,000 levels" in violation(graph.structure, graph.labels)

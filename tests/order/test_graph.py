@@ -304,8 +304,18 @@ def test_a_level_listed_twice_is_named(make, levels):
 
 @pytest.mark.parametrize("make", [OrderGraph.linear, OrderGraph.dcg])
 def test_numbers_out_of_order_have_no_scale(make):
-    with pytest.raises(ValueError, match="must not fall"):
+    with pytest.raises(ValueError, match="lists 3 below 1; turn the grades round"):
         make([3, 1, 2])
+    assert OrderGraph.from_scale(np.ones(3), range(3), [3, 1, 2]).levels == (3, 1, 2)  # as it advises
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, int])
+def test_grades_are_numbers_whatever_they_are_kept_as(dtype):
+    levels = np.array([-3, 0, 1, 5], dtype)
+    as_array, as_list = OrderGraph.linear(levels), OrderGraph.linear(levels.tolist())
+    np.testing.assert_array_equal(as_array.structure.scale, [0.0, 3.0, 4.0, 8.0])
+    np.testing.assert_array_equal(as_array.weights, as_list.weights)
+    np.testing.assert_array_equal(OrderGraph.dcg(levels).structure.scale, [0.125, 1.0, 2.0, 32.0])
 
 
 @pytest.mark.parametrize("levels", [[0, 1024], [0, 5000.5], range(1025), [str(i) for i in range(1025)]])

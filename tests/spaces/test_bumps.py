@@ -168,6 +168,8 @@ def test_node_sums(form, listed, shared):
         {"scale": np.array([0.0, 1.0])},
         {"mean": np.zeros(1)},
         {"width": np.array([-1.0])},
+        {"width": np.array([1j])},
+        {"width": np.array([0.5, 0.5])},
     ],
     ids=str,
 )
@@ -176,3 +178,84 @@ def test_parts_that_do_not_fit_are_refused(changes):
     Bumps.from_arrays(bumps.to_arrays()).check(2)
     with pytest.raises(ValueError, match="bump"):
         Bumps.from_arrays(bumps.to_arrays() | changes).check(2)
+
+
+def in_parts(X, seed=0):
+    """Return X as CSR whose entries are unsorted, partly zero, and given in two parts each."""
+    rng = np.random.default_rng(seed)
+    some = sp.coo_array(X)
+    row = np.concatenate([some.row, some.row, rng.integers(0, X.shape[0], 50)])
+    column = np.concatenate([some.col, some.col, rng.integers(0, X.shape[1], 50)])
+    value = np.concatenate([0.25 * some.data, 0.75 * some.data, np.zeros(50)])
+    order = np.lexsort((rng.random(len(row)), row))
+    ends = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=X.shape[0]))])
+    return sp.csr_array((value[order], column[order], ends), shape=X.shape)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_entries_given_in_parts_add_up(data, form):
+    X, weight, gradient, curvature = data
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    split = form(in_parts(X))
+    before = split.data.copy(), split.indices.copy(), split.indptr.copy()
+    whole, standard = Standard.fit(X, weight), Standard.fit(split, weight)
+    np.testing.assert_allclose(standard.mean, whole.mean, rtol=1e-12)
+    np.testing.assert_allclose(standard.scale, whole.scale, rtol=1e-9)
+    bumps = Bumps.add_up(whole, 0.5, np.arange(6), np.zeros(6), np.ones(6))
+    np.testing.assert_allclose(bumps.scores(split), bumps.scores(X), atol=1e-9)
+    assert BumpSearch(split, weight, 0.5).best(gradient, curvature).feature == (
+        BumpSearch(X, weight, 0.5).best(gradient, curvature).feature
+    )
+    for part, kept in zip((split.data, split.indices, split.indptr), before, strict=True):
+        np.testing.assert_array_equal(part, kept)
+
+
+@pytest.mark.parametrize("form_of_x", [np.asarray, sp.csr_array])
+def test_many_small_columns_are_searched_at_once_with_the_same_gains(monkeypatch, form_of_x):
+    rng = np.random.default_rng(3)
+    n = 300
+    X = np.column_stack(
+        [np.where(rng.random((n, 90)) < 0.05, rng.integers(1, 5, (n, 90)), 0), rng.standard_normal((n, 3))]
+    )[:, rng.permutation(93)].astype(float)
+    weight = rng.integers(0, 3, n).astype(float)
+    gradient, curvature = weight * rng.standard_normal(n), weight * rng.uniform(0.5, 2.0, n)
+    payload = np.stack([gradient, curvature])
+
+    def gains(search):
+        listed = search._all_gains(payload, payload.sum(axis=1))
+        keys = [(int(k), c) for feature, centres, _ in listed for k, c in zip(feature, centres, strict=True)]
+        return dict(zip(keys, np.concatenate([gain for *_, gain in listed]).tolist(), strict=True))
+
+    packed = BumpSearch(form_of_x(X), weight, 0.5)
+    assert packed._packed is not None
+    monkeypatch.setattr(bump_search, "_MANY_COLUMNS", 10**9)
+    one_by_one = BumpSearch(form_of_x(X), weight, 0.5)
+    assert one_by_one._packed is None
+    assert gains(packed) == pytest.approx(gains(one_by_one), rel=1e-9, abs=1e-12)
+    assert packed.best(gradient, curvature) == one_by_one.best(gradient, curvature)
+
+
+def test_of_two_equal_columns_the_first_is_taken_whichever_is_packed():
+    rng = np.random.default_rng(4)
+    rare = (rng.random((200, 70)) < 0.1).astype(float)
+    wide = rng.standard_normal(200)
+    X = np.column_stack([wide, rare, wide, rare[:, 5]])
+    found = BumpSearch(X, np.ones(200), 0.5)
+    assert found.best(rare[:, 5] - rare[:, 5].mean(), np.ones(200)).feature == 6
+    height = np.exp(-(wide**2))
+    assert found.best(height - height.mean(), np.ones(200)).feature == 0
+
+
+def test_a_column_beyond_all_numbers_is_far_from_every_bump():
+    bumps = Bumps.add_up(Standard(np.zeros(1), np.full(1, 1e-10)), 0.5, [0], [0.0], [1.0])
+    assert bumps.scores(np.array([[1e308], [0.0]])).tolist() == [0.0, 1.0]
+    narrow = Bumps.add_up(Standard(np.zeros(1), np.ones(1)), 5e-324, [0], [1.0], [1.0])
+    assert narrow.scores(np.array([[1.0], [2.0]])).tolist() == [1.0, 0.0]
+
+
+def test_rows_that_a_sparse_column_leaves_out_count_among_its_centres():
+    rng = np.random.default_rng(5)
+    X = np.where(rng.random((3000, 1)) < 0.9, 0.0, 1.0 + rng.random((3000, 1)))
+    weight = rng.uniform(0.5, 2.0, 3000)
+    dense, sparse = (BumpSearch(form(X), weight, 0.5)._columns[0].centres for form in (np.asarray, sp.csr_array))
+    np.testing.assert_allclose(sparse, dense, rtol=1e-9)

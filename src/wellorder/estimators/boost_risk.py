@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..losses import GradedRows, PairLoss, PairSet, RiskAt, RowLoss, risk_at
-from ..order import ConsistentPairs, GradedPairs, ListedPairs, SumOfPairs, make_consistent
+from ..order import ConsistentPairs, GradedPairs, ListedPairs, SumOfPairs, make_consistent, swapped_weight
 from ..order.pairs import make_pairs
 from ..sweeps import Array, Floats
 
@@ -73,7 +73,8 @@ class RowRisk:
 
     def __call__(self, scores: Floats) -> RiskAt:
         """Return the risk at these scores."""
-        risk, thresholds = self._loss.at(scores, self._rows)
+        near = None if self._last is None else self._last[1]
+        risk, thresholds = self._loss.at(scores, self._rows, near)
         self._last = scores.copy(), thresholds
         return replace(risk, hessian_diagonal=lambda: self._loss.curvature(scores, self._rows, thresholds))
 
@@ -97,16 +98,29 @@ def choose_pairs(pairs: PairSet, consistent: Any) -> tuple[PairSet, bool]:
 
     With two levels the plain pairs are the same sum.
     """
+    asked = consistent != "auto" and bool(consistent)
     if not isinstance(pairs, GradedPairs):
-        if consistent is True:
+        if asked:
             raise ValueError("consistent=True needs grades alone: comparisons name their pairs; use 'auto' or False")
         return pairs, False
-    if consistent is False:
+    if consistent != "auto" and not asked:
         return pairs, False
     graph = pairs.graph.take(np.unique(pairs.level[pairs.active]))
-    if consistent == "auto" and not graph.is_consistent():
+    if not asked and not graph.is_consistent():
         return pairs, False
     return (pairs if graph.n_levels == 2 else make_consistent(pairs)), True
+
+
+def swapped_share(pairs: PairSet, scores: Floats) -> float:
+    """Return the share of swapped pairs, by weight; a tie is half a swap."""
+    if isinstance(pairs, SumOfPairs):
+        shares = [part.mass * swapped_share(part, scores) for part in pairs.parts]
+        return sum(shares) / sum(part.mass for part in pairs.parts)
+    if isinstance(pairs, ListedPairs):
+        sign = np.sign(scores[pairs.high] - scores[pairs.low])
+        return 0.5 * float(pairs.weight @ (1.0 - sign)) / pairs.total
+    assert isinstance(pairs, GradedPairs)
+    return float(swapped_weight(pairs, scores, "half")) / pairs.total
 
 
 def row_weights(pairs: PairSet) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -12,8 +13,10 @@ from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, RowLoss, Squared
 from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderGraph, OrderSum, SumOfPairs
 from ..order.graph import Full
 from ..solvers import Validation
-from ..sweeps import Array, Floats
-from .boost_risk import BoostRisk, PairRisk, RowRisk, choose_pairs, row_weights, take_pairs, take_rows
+from ..sweeps import Array, Floats, use_compiled
+from ..sweeps.dispatch import prefer_compiled
+from .boost_risk import BoostRisk, PairRisk, RowRisk, choose_pairs, row_weights, swapped_share, take_pairs, take_rows
+from .ordinal_model import refuse_lost_weights
 from .validation import Order, read_order, refuse_no_pairs
 
 
@@ -45,6 +48,17 @@ class Settings(Protocol):
     levels: Any
     balance: Any
     consistent: Any
+    stopping: Any
+
+
+_LONG_WORK = 200_000
+"""Rows times rounds from which waiting for the compiled sweeps pays."""
+
+
+def sweeps_for(loss: str, n_rows: int, n_rounds: int) -> AbstractContextManager[None]:
+    """Choose the form of the sweeps for pairs that are made inside: the same rows are swept over in every round."""
+    swept = loss == "squared_hinge" and n_rows * n_rounds >= _LONG_WORK
+    return prefer_compiled() if swept and not use_compiled(n_rows) else nullcontext()
 
 
 def pair_task(
@@ -78,9 +92,12 @@ def pair_task(
     risk = PairRisk(loss, chosen, weight)
     if held is None:
         return Task(X, risk, None, consistent)
-    plain = row_weights(held)
+    if settings.stopping == "swaps":
+        plain = held
+        return Task(X, risk, Validation(held_X, lambda scores, fitted: swapped_share(plain, scores)), consistent)
+    weight = row_weights(held)
     held, _ = choose_pairs(held, "auto" if consistent else False)
-    return Task(X, risk, _validation(risk, PairRisk(loss, held, plain), held_X), consistent)
+    return Task(X, risk, _validation(risk, PairRisk(loss, held, weight), held_X), consistent)
 
 
 def ordinal_task(
@@ -105,6 +122,7 @@ def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: flo
     grades = _graded(settings, rows, levels=settings.levels)
     refuse_no_pairs(grades, grades.pairs.n_pairs)
     loss, graded = _squares(grades)
+    refuse_lost_weights(graded.weight[graded.level >= 0])
     if beside is None:
         return _row_task(loss, rows.X, graded, share, rng)
     risk = RowRisk(loss, graded)

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..losses import LOSSES, implicit_costs
+from ..losses.proportional_odds import level_probabilities
 from ..order import Balance, OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
 from ..spaces import Bumps, Forest
 from ..sweeps import Array
-from .boost_task import Rows, Task, ordinal_task, pair_task, squared_task
+from .boost_task import Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for
 from .ordinal_model import OrdinalModel
 from .validation import check_option, check_positive, check_whole
 
@@ -77,6 +77,9 @@ class OrderBoost(OrdinalModel):
     n_iter_no_change : int, default=None
         Stop after so many rounds without a lower risk of the validation rows. None: make all rounds, and keep no
         rows apart; with ``X_val`` the best round is still the one that counts.
+    stopping : {"risk", "swaps"}, default="risk"
+        What is measured on the validation rows: the risk, or the share of swapped pairs, which a loss over pairs may
+        go on lowering after its risk has begun to rise: a few bad mistakes weigh much in it.
     balance : {"pairs", "groups"}, default="pairs"
         Every pair counts the same, or every group.
     levels : sequence, default=None
@@ -95,7 +98,7 @@ class OrderBoost(OrdinalModel):
     train_risk_ : array
         The mean risk of the training rows after each round made.
     validation_risk_ : array
-        The same of the validation rows, where there were some.
+        The same of the validation rows, where there were some; with stopping="swaps" their share of swapped pairs.
     consistent_ : bool
         Whether the risk over pairs was the consistent one; with two levels it is.
     thresholds_ : array of shape (r − 1,)
@@ -140,6 +143,7 @@ class OrderBoost(OrdinalModel):
         learning_rate: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
+        stopping: str = "risk",
         balance: Balance = "pairs",
         levels: Any = None,
         width: float = 0.5,
@@ -156,6 +160,7 @@ class OrderBoost(OrdinalModel):
         self.learning_rate = learning_rate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.stopping = stopping
         self.balance = balance
         self.levels = levels
         self.width = width
@@ -186,7 +191,7 @@ class OrderBoost(OrdinalModel):
         groups : array of shape (n,), optional
             One id a row: only rows of one group are compared. It changes nothing for the losses of single rows.
         sample_weight : array of shape (n,), optional
-            Row weights; 2 is the same as listing the row twice.
+            Row weights; 2 is the same as listing the row twice, but for trees, whose ``min_samples_leaf`` counts rows.
         X_val, y_val, groups_val, sample_weight_val : optional
             Rows that say which round is best; none are kept apart then.
         """
@@ -200,7 +205,8 @@ class OrderBoost(OrdinalModel):
         result = self._grow(task, rng)
         self._store(task, result)
         if result.n_rounds == 0:
-            warnings.warn("no piece lowers the risk: no column varies, and every score is the same", stacklevel=2)
+            why = "no column varies" + ", or min_samples_leaf leaves no split" * (self.learner == "tree")
+            warnings.warn(f"no piece lowers the risk: {why}; every score is the same", stacklevel=2)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -216,9 +222,7 @@ class OrderBoost(OrdinalModel):
     @_boosts("proportional_odds")
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row."""
-        above = expit(self.decision_function(X)[:, None] - self.thresholds_)
-        n = len(above)
-        return -np.diff(np.hstack([np.ones((n, 1)), above, np.zeros((n, 1))]), axis=1)
+        return level_probabilities(self.decision_function(X), self.thresholds_)
 
     @_boosts("orboost")
     def implicit_costs(self) -> OrderGraph:
@@ -244,12 +248,18 @@ class OrderBoost(OrdinalModel):
     def _make_task(self, rows: Rows, beside: Rows | None, rng: np.random.Generator) -> Task:
         share = 0.0 if self.n_iter_no_change is None or beside is not None else float(self.validation_fraction)
         if self.loss in _PAIR_LOSSES:
-            return pair_task(self, LOSSES[_PAIR_LOSSES[self.loss]], rows, beside, share, rng)
+            with sweeps_for(self.loss, rows.X.shape[0], self.n_estimators):
+                return pair_task(self, LOSSES[_PAIR_LOSSES[self.loss]], rows, beside, share, rng)
         named_full = isinstance(self.order, str) and self.order == "full"
-        if not named_full or self.consistent is True or self.balance != "pairs":
+        if (
+            not named_full
+            or (self.consistent != "auto" and self.consistent)
+            or self.balance != "pairs"
+            or self.stopping != "risk"
+        ):
             raise ValueError(
-                f"order, consistent=True and balance say which pairs count, and loss={self.loss!r} looks at no pair; "
-                "leave them at 'full', 'auto' and 'pairs', or use loss='pairs'"
+                "order, consistent=True, balance and stopping='swaps' say how pairs count, and "
+                f"loss={self.loss!r} looks at no pair; leave them as they are, or use loss='pairs'"
             )
         if self.loss == "squared":
             return squared_task(self, rows, beside, share, rng)
@@ -303,7 +313,8 @@ class OrderBoost(OrdinalModel):
     def _check_parameters(self) -> None:
         check_option(self.loss, "loss", (*_PAIR_LOSSES, *_ORDINAL_LOSSES, "squared"))
         check_option(self.balance, "balance", ("pairs", "groups"))
-        if not isinstance(self.consistent, bool) and self.consistent != "auto":
+        check_option(self.stopping, "stopping", ("risk", "swaps"))
+        if not isinstance(self.consistent, bool | np.bool_) and self.consistent != "auto":
             raise ValueError(f"consistent must be 'auto', True or False, got {self.consistent!r}")
         if isinstance(self.learner, str):
             check_option(self.learner, "learner", ("gaussian", "tree"))

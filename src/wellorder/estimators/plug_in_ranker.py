@@ -13,13 +13,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from ..order import Grades, OrderGraph, refuse_beside
+from ..order import Comparisons, Grades, OrderGraph, OrderSum
 from ..order.costs import separable, violation
-from ..order.graph import Scale
+from ..order.graph import Full, Scale
 from ..sweeps import Array, Floats
 from .base import Ranker
-from .ordinal_model import _labels as level_labels
-from .validation import as_order
+from .ordinal_model import level_labels
+from .validation import read_order
 
 _MOST_LEVELS = 1_000
 _MOST_FITTED = 20
@@ -89,7 +89,8 @@ class PlugInRanker(Ranker):
         X : array or sparse matrix of shape (n, d), or data frame
             Whatever the classifier takes.
         y : array of shape (n,), or Grades
-            Grades, higher is better; NaN: unjudged. A ``Grades`` brings its own order; leave ``order`` alone then.
+            Grades, higher is better; NaN: unjudged. A ``Grades`` of another order than "full" brings its costs: leave
+            ``order`` alone then.
         groups : array of shape (n,), optional
             Accepted so that one ``groups`` can feed a splitter, fit and score. The classifier does not see it: it
             learns one set of probabilities for all groups.
@@ -126,12 +127,13 @@ class PlugInRanker(Ranker):
         return _ratio(probability @ self.gain_, probability @ self.weight_, self.gain_, self.weight_)
 
     def _read_grades(self, y: Any, groups: Any, sample_weight: Any) -> Grades:
-        if isinstance(y, Grades):
-            named_linear = isinstance(self.order, str) and self.order == "linear"
-            refuse_beside(y, order=None if named_linear else self.order, levels=self.levels)
-        grades = as_order(y, groups, sample_weight, self.order, self.levels)
-        if not isinstance(grades, Grades):
-            raise ValueError(f"PlugInRanker takes grades, one a row, not {type(grades).__name__}")
+        if isinstance(y, Comparisons | OrderSum):
+            raise ValueError(f"PlugInRanker takes grades, one a row, not {type(y).__name__}")
+        named_linear = isinstance(self.order, str) and self.order == "linear"
+        brings_its_own = isinstance(y, Grades) and not isinstance(y.graph.structure, Full)
+        order = "full" if named_linear and brings_its_own else self.order
+        grades = read_order(y, groups, sample_weight, order, self.levels, "pairs")
+        assert isinstance(grades, Grades)
         return grades
 
     def _classifier(self) -> Any:
@@ -145,6 +147,8 @@ class PlugInRanker(Ranker):
 
     def _check_loaded(self) -> None:
         """Check what a model file has brought."""
+        if self.estimator is not None and not hasattr(self.estimator, "predict_proba"):
+            raise ValueError("its estimator is no classifier")
         if not any(name.endswith("_") for name in vars(self)):
             return  # not fitted: the parameter of another model
         for part in (self.weight_, self.gain_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ class ProportionalOdds(OrdinalModel):
         return None if coef is None or coef.shape != (n_columns,) else np.asarray(coef, dtype=float)
 
     def _check_parameters(self) -> None:
-        if not (isinstance(self.C, float) and np.isposinf(self.C)):
+        if not (isinstance(self.C, Real) and np.isposinf(float(self.C))):
             check_positive(self.C, "C")
         check_positive(self.tol, "tol")
         check_whole(self.max_iter, "max_iter")
@@ -176,6 +177,8 @@ class ProportionalOdds(OrdinalModel):
             return
         if not isinstance(self.coef_, np.ndarray) or self.coef_.ndim != 1 or self.coef_.dtype.kind != "f":
             raise ValueError("the coefficients are not one column of numbers")
+        if not np.isfinite(self.coef_).all():
+            raise ValueError("a coefficient is not a finite number")
         if len(self.coef_) != self.n_features_in_:
             raise ValueError(f"there are {len(self.coef_)} coefficients for {self.n_features_in_} columns")
         if (np.diff(self.thresholds_) < 0).any():

@@ -64,14 +64,14 @@ class RidgeRanker(LinearRanker):
         else:
             judged = np.flatnonzero(order.level >= 0)
             rows = X if len(judged) == X.shape[0] else X[judged]
-            target = (_values(order) if self.on == "grades" else _ranks(order))[judged]
+            target = (grade_numbers(order) if self.on == "grades" else grade_ranks(order))[judged]
             weight = None if order.weight is None else order.weight[judged]
         solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
         self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
         return self
 
 
-def _values(grades: Grades) -> Floats:
+def grade_numbers(grades: Grades) -> Floats:
     """Return each row's grade as a number, or the place of its level where grades are text."""
     try:
         of_level = np.array(grades.levels, dtype=float)
@@ -80,7 +80,7 @@ def _values(grades: Grades) -> Floats:
     return of_level[grades.level]
 
 
-def _ranks(grades: Grades) -> Floats:
+def grade_ranks(grades: Grades) -> Floats:
     """Return each judged row's mean rank within its group, by weight, from −½ to ½."""
     group = np.zeros(len(grades), dtype=np.int64) if grades.group is None else grades.group.astype(np.int64)
     weight = np.ones(len(grades)) if grades.weight is None else grades.weight

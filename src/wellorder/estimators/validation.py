@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..order import Comparisons, Grades, OrderSum, Supervision, refuse_beside
+from ..order.graph import Full
 from ..solvers import SolveResult
 
 Order: TypeAlias = Grades | Comparisons | OrderSum
@@ -29,10 +30,16 @@ def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterab
 def read_order(
     y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None, balance: str
 ) -> Order:
-    """Make an order of what ``fit`` takes, and refuse parameters that it would leave unused."""
+    """Make an order of what ``fit`` takes, and refuse parameters that it would leave unused.
+
+    ``Grades`` of the full order, which is what they have if nobody says otherwise, leave ``order`` to the model.
+    """
     if isinstance(y, Grades | Comparisons | OrderSum):
         named_full = isinstance(order, str) and order == "full"
-        refuse_beside(y, order=None if named_full else order, levels=levels)
+        leaves_it = isinstance(y, Grades) and isinstance(y.graph.structure, Full)
+        refuse_beside(y, order=None if named_full or leaves_it else order, levels=levels)
+        if isinstance(y, Grades) and leaves_it and not named_full:
+            y = y.with_order(order)
     if isinstance(y, Comparisons) and balance == "groups":
         raise ValueError("balance='groups' needs groups, and comparisons have none; leave it at 'pairs'")
     return as_order(y, groups, sample_weight, order, levels)

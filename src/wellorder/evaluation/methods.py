@@ -6,8 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from ..estimators import SVOR, BestFeature, RankSVM, RidgeRanker, SwapSVM
+from sklearn.linear_model import LogisticRegression
+
+from ..estimators import (
+    SVOR,
+    BestFeature,
+    BoostedTrees,
+    OrderBoost,
+    PlugInRanker,
+    ProportionalOdds,
+    RankSVM,
+    RidgeRanker,
+    SwapSVM,
+)
 from ..memory import available_bytes
+from ..solvers import LONGEST_LIST
 from ..spaces.kernels import kernel_bytes
 from ..suggest import suggest
 
@@ -26,6 +39,8 @@ class Size:
     """Once encoded."""
     n_pairs: int
     largest_group: int
+    n_levels: int
+    """Different grades; none in comparisons."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,7 @@ _MOST_KERNEL_ROWS = 3_000
 _MOST_LISTED_PAIRS = 20_000_000
 _MOST_COLUMNS = 2_000
 _MOST_LEVELS = 50
+_FEW_ROWS = 1_000
 
 
 def _costs(size: Size) -> Grid:
@@ -61,6 +77,24 @@ def _kernel_costs(size: Size) -> Grid:
 
 def _penalties(size: Size) -> Grid:
     return {"alpha": [0.1, 1.0, 10.0, 100.0, 1000.0]}
+
+
+def _tree_shapes(size: Size) -> Grid:
+    few = size.n_rows <= _FEW_ROWS
+    return {"max_leaf_nodes": [7, 31], "n_estimators": [60, 300] if few else [30, 60, 100, 300]}
+
+
+def _order_shapes(size: Size) -> Grid:
+    """As many points as LightGBM's own objectives have.
+
+    Lists count the same however long, as in most metrics of lists. Of one list the second loss is tried in place of
+    more numbers of trees, if there are rows enough to make its sweeps worth it.
+    """
+    if size.largest_group < size.n_rows:
+        return {**_tree_shapes(size), "balance": ["groups"]}
+    if size.n_rows <= _FEW_ROWS:
+        return _tree_shapes(size)
+    return {"max_leaf_nodes": [7, 31], "n_estimators": [60, 300], "loss": ["pairs", "squared_hinge"]}
 
 
 def _too_many_rows(size: Size) -> str | None:
@@ -89,11 +123,16 @@ def _too_many_columns(size: Size) -> str | None:
 
 
 def _too_many_levels(size: Size) -> str | None:
-    """Guess the levels of one list: were there r of one size, one in r of all pairs of rows would be of equal grade."""
-    n = size.largest_group
-    equal = n * n - 2 * size.n_pairs if n == size.n_rows else n * n
-    if n * n > _MOST_LEVELS * equal:
-        return f"it keeps a threshold between every two levels, and there are more than {_MOST_LEVELS}; bin the grades"
+    if size.n_levels > _MOST_LEVELS:
+        return f"it keeps a threshold between every two levels, and there are {size.n_levels:,}; bin the grades"
+    return None
+
+
+def _too_long_lists(size: Size) -> str | None:
+    if size.largest_group > LONGEST_LIST:
+        return (
+            f"LightGBM takes at most {LONGEST_LIST:,} rows a list, and one has {size.largest_group:,}; see order-boost"
+        )
     return None
 
 
@@ -120,6 +159,45 @@ METHODS: dict[str, Method] = {
     ),
     "svor": Method(
         "linear, a threshold between every two levels", SVOR, _costs, takes=("grades",), objection=_too_many_levels
+    ),
+    "proportional-odds": Method(
+        "linear, the likelihood of ordered levels",
+        ProportionalOdds,
+        _costs,
+        takes=("grades",),
+        objection=_too_many_levels,
+    ),
+    "plug-in": Method(
+        "the expected grade, by the class probabilities of logistic regression",
+        lambda: PlugInRanker(LogisticRegression(max_iter=1000)),
+        lambda size: {f"estimator__{name}": values for name, values in _costs(size).items()},
+        takes=("grades",),
+        objection=_too_many_levels,
+    ),
+    "order-boost": Method("trees, boosted over every pair", lambda: OrderBoost(learner="tree"), _order_shapes),
+    "order-boost-bumps": Method(
+        "bumps over single columns, boosted over every pair",
+        lambda: OrderBoost(n_iter_no_change=20, stopping="swaps"),
+        lambda size: {"learning_rate": [0.3, 1.0]},
+        objection=_too_many_columns,
+    ),
+    "lightgbm": Method(
+        "trees, least squares on the grades", BoostedTrees, _tree_shapes, takes=("grades",), is_baseline=True
+    ),
+    "lightgbm-on-ranks": Method(
+        "trees, least squares on the ranks of the grades",
+        lambda: BoostedTrees("ranks"),
+        _tree_shapes,
+        takes=("grades",),
+        is_baseline=True,
+    ),
+    "lambdarank": Method(
+        "trees, LightGBM's LambdaRank: the top of each list",
+        lambda: BoostedTrees("lambdarank"),
+        _tree_shapes,
+        takes=("grades",),
+        is_baseline=True,
+        objection=_too_long_lists,
     ),
     "ridge": Method("least squares on the grades", RidgeRanker, _penalties, is_baseline=True),
     "ridge-on-ranks": Method(

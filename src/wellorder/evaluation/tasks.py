@@ -106,7 +106,8 @@ class GradedTask:
         encoder = TableEncoder().fit(part)
         X, grades = encoder.transform(part), part.grades()
         sizes = np.bincount(grades.group) if grades.group is not None else np.array([len(grades)])
-        size = Size("grades", len(part), int(X.shape[1]), grades.pairs.n_pairs, int(sizes.max(initial=0)))
+        n_levels = len(np.unique(grades.level[grades.level >= 0]))
+        size = Size("grades", len(part), int(X.shape[1]), grades.pairs.n_pairs, int(sizes.max(initial=0)), n_levels)
         return TrainingPart(X, grades, encoder, size)
 
     def n_judged(self, rows: Ints) -> int:
@@ -157,7 +158,8 @@ class ComparisonTask:
         """Return the items, and some of their comparisons."""
         comparisons = self.table.take(rows).comparisons
         decided = int(np.count_nonzero(comparisons.outcome))
-        size = Size("comparisons", int(self._X.shape[0]), int(self._X.shape[1]), decided, int(self._X.shape[0]))
+        n_items, n_features = map(int, self._X.shape)
+        size = Size("comparisons", n_items, n_features, decided, n_items, 0)
         return TrainingPart(self._X, comparisons, self._encoder, size)
 
     def n_judged(self, rows: Ints) -> int:

@@ -12,6 +12,7 @@ from .row_loss import GradedRows, RowLoss
 from .smooth_hinge import SmoothHinge
 from .squared import Squared
 from .squared_hinge import SquaredHinge
+from .ties import TiedPairs, best_threshold, flipped_value, tied_risk
 
 LOSSES: dict[str, PairLoss] = {
     "squared_hinge": SquaredHinge(),
@@ -41,9 +42,13 @@ __all__ = [
     "RowLoss",
     "Squared",
     "Thresholds",
+    "TiedPairs",
+    "best_threshold",
     "dense_hessian",
+    "flipped_value",
     "implicit_costs",
     "ordinal_hinge",
     "risk_at",
     "rounded_ordinal_hinge",
+    "tied_risk",
 ]

@@ -18,8 +18,8 @@ class ORBoost:
     that would cross are pooled: ½ log(ΣA / ΣB) over the block. All in log space, so that no score is too large.
     """
 
-    def at(self, scores: Floats, rows: GradedRows) -> tuple[RiskAt, Floats]:
-        """Return the risk with its derivatives, the thresholds giving way, and the thresholds."""
+    def at(self, scores: Floats, rows: GradedRows, near: Floats | None = None) -> tuple[RiskAt, Floats]:
+        """Return the risk with its derivatives, the thresholds giving way, and the thresholds: no search for them."""
         taking = np.flatnonzero(rows.level >= 0)
         level, s = rows.level[taking], scores[taking]
         if not np.isfinite(s).all():
@@ -34,7 +34,7 @@ class ORBoost:
         log_bend = np.append(log_bend, 0.0)
         # each row's share in what bends its two blocks, as logarithms: the risk of separable rows may vanish
         share_down, share_up = (
-            np.exp(log_weight + away - log_bend[at])
+            np.exp(np.minimum(log_weight + away - log_bend[at], 0.0))  # at most one, whatever rounding says
             for away, at in zip(_distances(s, level, thresholds), (over, under), strict=True)
         )
 
@@ -44,14 +44,16 @@ class ORBoost:
             return out
 
         def diagonal() -> Floats:
-            both = np.where(over == under, 2.0 * pull_down * share_up, 0.0)
-            return spread(pull_down * (1.0 - share_down) + pull_up * (1.0 - share_up) - both)
+            with np.errstate(over="ignore", invalid="ignore"):
+                both = np.where(over == under, 2.0 * pull_down * share_up, 0.0)
+                return spread(pull_down * (1.0 - share_down) + pull_up * (1.0 - share_up) - both)
 
         def product(u: Floats) -> Floats:
             v = u[taking]
             moved = np.bincount(over, share_down * v, n_blocks + 1)  # how far each block of thresholds gives way
             moved = moved + np.bincount(under, share_up * v, n_blocks + 1)
-            return spread(pull_down * (v - moved[over]) + pull_up * (v - moved[under]))
+            with np.errstate(over="ignore", invalid="ignore"):
+                return spread(pull_down * (v - moved[over]) + pull_up * (v - moved[under]))
 
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite risk has no gradient
             value = float(np.exp(log_bend[:-1]).sum())

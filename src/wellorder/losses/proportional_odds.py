@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_solve_banded, cholesky_banded
+from scipy.linalg.lapack import dpttrf, dpttrs
 from scipy.special import expit
 
 from ..sweeps import Floats, Ints, dot, parallel_map
@@ -26,7 +26,7 @@ _BLOCK = 16_384
 """Rows of one pass are visited so many at a time: they stay in the cache."""
 
 _PARTS = 4
-"""Threads share the rows in this many parts, whatever their number: the same bits."""
+"""Threads share more rows than a block in this many parts, whatever their number: the same bits."""
 
 _BINS = 512
 """Scores are rounded to so many values for a first guess of the thresholds."""
@@ -40,11 +40,11 @@ _ENOUGH = 1e-16
 class ProportionalOdds:
     """R(s) = min_θ −Σ ω_i log P(y_i | s_i), under logit P(Y > j) = s − θ_j and θ_0 < … < θ_{r−2}."""
 
-    def at(self, scores: Floats, rows: GradedRows) -> tuple[RiskAt, Floats]:
-        """Return the risk with the thresholds minimised out, and the thresholds."""
+    def at(self, scores: Floats, rows: GradedRows, near: Floats | None = None) -> tuple[RiskAt, Floats]:
+        """Return the risk with the thresholds minimised out, and the thresholds; ``near`` saves a pass or three."""
         if not np.isfinite(scores).all():
             return _infinite(len(scores)), np.full(rows.n_levels - 1, np.nan)
-        found = most_likely(scores, rows)
+        found = most_likely(scores, rows, near)
         if not np.isfinite(found.value):  # so far apart that floating point has no room between thresholds
             return _infinite(len(scores)), found.thresholds
         give = Give(found)
@@ -78,7 +78,7 @@ class Likelihood:
     pull: Floats
     """The gradient in the thresholds."""
     stiffness: Floats
-    """The Hessian in the thresholds: its upper and its main diagonal, as SciPy's banded solvers take it."""
+    """The Hessian in the thresholds: its upper diagonal (after a zero) and its main diagonal."""
 
     @property
     def cross(self) -> sp.csr_array:
@@ -114,11 +114,11 @@ class Give:
 
     def __init__(self, at: Likelihood) -> None:
         self._at, self._place = at, at.rows.level + 1
-        self._factor = _factor(at.stiffness)
+        self._factor = _Factor(at.stiffness)
 
     def solve(self, right: Floats) -> Floats:
         """Return T⁻¹ times this."""
-        return np.asarray(cho_solve_banded((self._factor, False), right, check_finite=False))
+        return self._factor.solve(right)
 
     def hessian_product(self, u: Floats) -> Floats:
         """Return (D − B T⁻¹ Bᵀ) u."""
@@ -158,11 +158,10 @@ def likelihood(scores: Floats, rows: GradedRows, thresholds: Floats) -> Likeliho
             loss_above, high, bend_above[here] = _side(above.take(place) - s, weight)
             value += loss_below + loss_above
             gradient[here] = high - low
-            for total, summand in zip(sums, (low, high, bend_below[here], bend_above[here]), strict=True):
-                total += np.bincount(place, summand, size)
+            sums += [np.bincount(place, part, size) for part in (low, high, bend_below[here], bend_above[here])]
         return value, sums
 
-    cuts = np.linspace(0, n, _PARTS + 1).astype(int).tolist()
+    cuts = [n * part // _PARTS for part in range(_PARTS + 1)] if n > _BLOCK else [0, n]
     values, parts = zip(*parallel_map(visit, [slice(*ends) for ends in pairwise(cuts)], n), strict=True)
     sums = np.sum(parts, axis=0)
     pull = sums[0, 2:] - sums[1, 1:-1]
@@ -171,14 +170,16 @@ def likelihood(scores: Floats, rows: GradedRows, thresholds: Floats) -> Likeliho
     return Likelihood(value, rows, thresholds, gradient, bend_below, bend_above, pull, stiffness)
 
 
-def most_likely(scores: Floats, rows: GradedRows) -> Likelihood:
-    """Evaluate at the most likely thresholds.
+def most_likely(scores: Floats, rows: GradedRows, near: Floats | None = None) -> Likelihood:
+    """Evaluate at the most likely thresholds; ``near`` are those of other scores, if they may be like these.
 
     Where there are many rows, their scores are first rounded to a few values: the guess that this gives is
     so near that Newton's method needs about two passes over the rows.
     """
     if len(scores) >= _ROWS_PER_BIN * _BINS * rows.n_levels:
-        start = most_likely(*_binned(scores, rows)).thresholds
+        start = most_likely(*_binned(scores, rows), near).thresholds
+    elif near is not None and np.isfinite(near).all() and (np.diff(near) > 0).all():
+        start = near
     else:
         start = _rough_thresholds(scores, rows)
     return _newton(scores, rows, start)
@@ -191,7 +192,7 @@ def _newton(scores: Floats, rows: GradedRows, start: Floats) -> Likelihood:
     for _ in range(200):
         if not np.isfinite(at.value):
             return at
-        step = -cho_solve_banded((_factor(at.stiffness), False), at.pull, check_finite=False)
+        step = -_Factor(at.stiffness).solve(at.pull)
         gain = -0.5 * dot(at.pull, step)
         if gain <= _ENOUGH * at.value:
             return at.moved(step, gain)
@@ -240,10 +241,19 @@ def _add_gaps(thresholds: Floats, mass: Floats, pull: Floats, stiffness: Floats)
     return float(-(mass * np.log(room)).sum())
 
 
-def _factor(stiffness: Floats) -> Floats:
-    """Return Cholesky's factor; a curvature too small for floating point is made just large enough."""
-    upper, main = stiffness
-    return np.asarray(cholesky_banded(np.stack([upper, main * (1.0 + 1e-14) + 1e-300]), check_finite=False))
+class _Factor:
+    """The factor L D Lᵀ of a tridiagonal matrix; a curvature too small for floating point is made large enough."""
+
+    def __init__(self, stiffness: Floats) -> None:
+        upper, main = stiffness
+        beside = upper[1:] if len(upper) > 1 else upper  # LAPACK's interface wants one, even where there is none
+        self._main, self._upper, failed = dpttrf(main * (1.0 + 1e-14) + 1e-300, beside)
+        if failed:
+            raise np.linalg.LinAlgError("the thresholds' Hessian is not positive")
+
+    def solve(self, right: Floats) -> Floats:
+        """Return the inverse times this."""
+        return np.asarray(dpttrs(self._main, self._upper, right)[0])
 
 
 def _rough_thresholds(scores: Floats, rows: GradedRows) -> Floats:

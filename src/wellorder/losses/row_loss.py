@@ -49,11 +49,12 @@ class GradedRows:
 class RowLoss(Protocol):
     """A loss of a row's score and level, which thresholds between the levels may help to fit."""
 
-    def at(self, scores: Floats, rows: GradedRows) -> tuple[RiskAt, Floats]:
+    def at(self, scores: Floats, rows: GradedRows, near: Floats | None = None) -> tuple[RiskAt, Floats]:
         """Return R(s) = min_θ Σ ω_i loss(s_i, y_i; θ) with its derivatives in s, and the thresholds θ.
 
         Derivatives are those of the minimum: as the scores move, the thresholds give way. At scores that are
-        not finite the risk is infinite and the thresholds are NaN.
+        not finite the risk is infinite and the thresholds are NaN. ``near`` are the thresholds of other scores,
+        where a search for θ may start; they change no answer.
         """
         ...
 

@@ -18,8 +18,8 @@ class Squared:
     def __init__(self, values: Floats | None = None) -> None:
         self.values = values
 
-    def at(self, scores: Floats, rows: GradedRows) -> tuple[RiskAt, Floats]:
-        """Return the risk with its derivatives, the constant giving way, and the constant."""
+    def at(self, scores: Floats, rows: GradedRows, near: Floats | None = None) -> tuple[RiskAt, Floats]:
+        """Return the risk with its derivatives, the constant giving way, and the constant: no search for it."""
         short, weight = self._short(scores, rows)
         if not np.isfinite(short).all():
             nothing = np.zeros_like(scores)
@@ -27,8 +27,10 @@ class Squared:
         total = float(weight.sum())
         constant = dot(weight, short) / total
         short -= constant
+        with np.errstate(over="ignore"):  # then the risk is infinite
+            value = dot(weight * short, short)
         risk = RiskAt(
-            value=dot(weight, short * short),
+            value=value,
             gradient=-2.0 * weight * short,
             hessian_diagonal=lambda: 2.0 * weight * (1.0 - weight / total),
             hessian_product=lambda u: 2.0 * weight * (u - dot(weight, u) / total),
@@ -38,7 +40,9 @@ class Squared:
     def value(self, scores: Floats, rows: GradedRows, thresholds: Floats) -> float:
         """Return the risk with a given constant."""
         short, weight = self._short(scores, rows)
-        return dot(weight, (short - thresholds[0]) ** 2)
+        with np.errstate(over="ignore"):
+            short -= thresholds[0]
+            return dot(weight * short, short)
 
     def curvature(self, scores: Floats, rows: GradedRows, thresholds: Floats) -> Floats:
         """Return 2ω of each row."""

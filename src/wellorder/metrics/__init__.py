@@ -1,5 +1,6 @@
 """How good an ordering is: pure functions of grades and scores, and their names."""
 
+from .calibration import Reliability, comparison_brier, comparison_log_loss, comparison_reliability
 from .comparisons import ComparisonROC, comparison_auc, comparison_error, comparison_roc
 from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
 from .costs import pair_costs
@@ -16,13 +17,17 @@ __all__ = [
     "ComparisonROC",
     "Definition",
     "Metric",
+    "Reliability",
     "Scorer",
     "auc_consecutive",
     "auc_ovo",
     "auc_pairs",
     "average_precision",
     "comparison_auc",
+    "comparison_brier",
     "comparison_error",
+    "comparison_log_loss",
+    "comparison_reliability",
     "comparison_roc",
     "find_definition",
     "kendall_tau",

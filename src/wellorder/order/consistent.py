@@ -55,7 +55,8 @@ class ConsistentPairs:
         """Add up the values of each row's copies."""
         out = np.zeros(self.n_rows)
         out[self.high] = values[: len(self.high)]
-        out[self.low] += values[len(self.high) :]
+        with np.errstate(invalid="ignore"):  # an infinite risk has no gradient
+            out[self.low] += values[len(self.high) :]
         return out
 
     @cached_property

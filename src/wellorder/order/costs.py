@@ -7,7 +7,7 @@ from scipy.optimize import least_squares
 
 from ..sweeps import Array, Floats
 from .graph_checks import Labels, as_tuple
-from .structures import Full, Scale, Structure, Table, whole_table
+from .structures import DENSE_LEVELS, Full, Scale, Structure, Table, whole_table
 
 _MOST_FITTED = 60
 """Up to this many levels the nearest separable costs are looked for: K²/2 residuals of 2K numbers."""
@@ -35,6 +35,8 @@ def violation(structure: Structure, labels: Labels) -> str | None:
         return downward
     if not structure.matrix[0, size - 1] > 0:
         return nothing
+    if size > DENSE_LEVELS:
+        return f"a table of costs is looked through for at most {DENSE_LEVELS:,} levels, and these are {size:,}"
     return _failing(whole_table(structure, size), labels)
 
 

@@ -120,6 +120,13 @@ class Grades:
         """Return the same grades under another order of the same levels."""
         return self._with(graph=graph)
 
+    def with_order(self, order: Any) -> Grades:
+        """Return the same grades under another order: a name, a table, or a graph over the same levels."""
+        graph = as_graph(order, self._labels)
+        if tuple(graph.levels) != self.levels:
+            raise ValueError(f"the order graph has the levels {list(graph.levels)}, but the grades {list(self.levels)}")
+        return self._with(graph=graph)
+
     def without_weights(self) -> Grades:
         """Return the same grades with all rows counting the same."""
         return self._with(weight=None)

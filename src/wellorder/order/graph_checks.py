@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -38,9 +39,18 @@ def distinct(levels: Iterable[Hashable] | Array) -> Labels:
 
 def numeric(levels: Labels, *, relative: bool) -> Floats:
     """Return the levels as numbers (less the first, if ``relative``); their places where they are none."""
+    if isinstance(levels, np.ndarray) and levels.dtype.kind == "f" and len(levels):  # perhaps as many as rows
+        grades = levels.astype(float)
+        return np.asarray(grades - grades[0] if relative else grades)
     labels = list(as_tuple(levels))
     if not all(isinstance(label, Real) for label in labels):
         return np.arange(len(labels), dtype=float)
+    if falls := next((pair for pair in pairwise(labels) if pair[1] < pair[0]), None):  # type: ignore[operator]
+        raise ValueError(
+            f"the costs are differences of the grades, but levels= lists {falls[0]!r} below {falls[1]!r}; turn the "
+            "grades round (y → −y), or let the levels' places count: "
+            "order=wo.OrderGraph.from_scale(numpy.ones(r), range(r), levels)"
+        )
     first = labels[0] if relative and labels else 0
     return np.array([float(label - first) for label in labels])  # type: ignore[operator]
 

@@ -34,13 +34,13 @@ class Table:
 Structure: TypeAlias = Full | Scale | Table
 
 
-_DENSE_LEVELS = 5_000
+DENSE_LEVELS = 5_000
 """Up to this many levels a whole table of weights may be made (200 MB)."""
 
 
 def whole_table(structure: Structure, n_levels: int) -> Floats:
     """Return the whole table W[lower, higher]."""
-    if n_levels > _DENSE_LEVELS:
+    if n_levels > DENSE_LEVELS:
         raise ValueError(
             f"a table of {n_levels} x {n_levels} weights would take {n_levels**2 * 8 / 1e9:.1f} GB; ask for "
             "`structure` instead"

@@ -3,22 +3,29 @@
 from .boosting import BoostResult, Rounds, Validation
 from .bump_boosting import boost_bumps
 from .coarse_to_fine import coarse_to_fine
+from .compare_lp import MarginSolution, max_margin
 from .cutting_plane import cutting_plane
+from .flipped import FlippedSolution, flipped_kernel_svm, flipped_svm, refuse_many_flipped
 from .learner_boosting import Learners, boost_learner
 from .newton_cg import newton_cg
 from .ordinal import OrdinalProblem, ordinal_svm
 from .problem import Problem, RowProblem, SolveResult, make_problem
 from .proportional_odds import maximum_likelihood
-from .tree_boosting import TreeShape, boost_trees
+from .ties import TieProblem, tied_svm
+from .tree_boosting import LONGEST_LIST, TreeShape, boost_trees, lambdarank_trees, regression_trees
 
 __all__ = [
+    "LONGEST_LIST",
     "BoostResult",
+    "FlippedSolution",
     "Learners",
+    "MarginSolution",
     "OrdinalProblem",
     "Problem",
     "Rounds",
     "RowProblem",
     "SolveResult",
+    "TieProblem",
     "TreeShape",
     "Validation",
     "boost_bumps",
@@ -26,8 +33,15 @@ __all__ = [
     "boost_trees",
     "coarse_to_fine",
     "cutting_plane",
+    "flipped_kernel_svm",
+    "flipped_svm",
+    "lambdarank_trees",
     "make_problem",
+    "max_margin",
     "maximum_likelihood",
     "newton_cg",
     "ordinal_svm",
+    "refuse_many_flipped",
+    "regression_trees",
+    "tied_svm",
 ]

@@ -18,8 +18,8 @@ def boost_bumps(
 
     A round costs the risk's own price a few times, and O(rows × columns) for the choice.
     """
-    search = BumpSearch(X, weight, width)
     X = by_columns(X)
+    search = BumpSearch(X, weight, width)
     beside = None if validation is None else by_columns(validation.X)
 
     def propose(here: RiskAt) -> Proposal | None:

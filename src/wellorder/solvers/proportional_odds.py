@@ -90,7 +90,8 @@ def maximum_likelihood(
     while n_iter < max_iter and not converged:
         gradient = space.adjoint(at.gradient)
         step = Function(space, -inverse @ gradient)
-        last_move, move = move, float(np.abs(step.scores).max())
+        # a common shift of the scores is the thresholds' own, and moves nothing
+        last_move, move = move, float(np.ptp(step.scores))
         gain = -0.5 * dot(gradient, step.coef)
         if gain <= _NOTHING * rows.mass.sum() and move > max(_RUNAWAY, 0.5 * last_move):
             raise _separated()
@@ -133,7 +134,7 @@ def _information(space: LinearSpace, at: Likelihood) -> _Information:
         hessian, mixed = np.zeros((space.n_coef, space.n_coef)), np.zeros((len(at.thresholds), space.n_coef))
         for a in part:
             here = slice(a, a + _BLOCK)
-            X = space.take(np.arange(space.n_rows)[here]).columns() - centre
+            X = space.take(np.arange(a, min(a + _BLOCK, space.n_rows))).columns() - centre
             hessian += X.T @ (own[here, None] * X)
             mixed += cross[here].T @ X
         return hessian, mixed

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..spaces import Forest
-from ..sweeps import Floats
+from ..sweeps import Floats, Ints
+from ..sweeps.dispatch import THREADS_FROM
 from .boosting import BoostResult, Risk, Rounds, Validation, is_enough
 
 
@@ -21,7 +22,7 @@ class TreeShape:
     max_depth: int | None = None
     min_samples_leaf: int = 20
     l2_regularization: float = 0.0
-    """Added to the summed Hessian of a leaf, to which a row adds about one."""
+    """Added to the summed Hessian of a leaf, to which a row adds one on average, at first."""
     max_bins: int = 255
     max_features: float = 1.0
     """The share of the columns that each split may look at."""
@@ -42,15 +43,16 @@ def boost_trees(
     rows = np.flatnonzero((now.hessian_diagonal() > 0) | (now.gradient != 0))
     if not len(rows):
         raise ValueError("the risk does not depend on any row's score: there is nothing to learn from")
-    booster = _Booster(X if len(rows) == n else X[rows], validation, _settings(rounds, params, seed))
+    booster = _Booster(X if len(rows) == n else X[rows], validation, _settings(rounds, params, seed, n))
+    unit = 1.0 / float(np.mean(now.hessian_diagonal()[rows]))  # LightGBM's own limits mean rows of curvature one
     scores = np.zeros(n)
     train_risk: list[float] = []
     validation_risk: list[float] = []
     for _ in range(rounds.n_estimators):
         # A pair risk's Hessian is at most twice its diagonal: below a learning rate of 1, a step on a quadratic cannot
         # go too far. Handing over twice the diagonal would be half the learning rate under another name.
-        grown = booster.grow(now.gradient[rows], now.hessian_diagonal()[rows])
-        if not grown and train_risk:
+        grown = booster.grow(unit * now.gradient[rows], unit * now.hessian_diagonal()[rows])
+        if not grown:
             break  # no split is possible, nor will be: the scores stay as they are
         scores[rows] = booster.train_scores()
         now = risk(scores)
@@ -59,14 +61,63 @@ def boost_trees(
         train_risk.append(now.value)
         if validation is not None:
             validation_risk.append(validation.risk(booster.validation_scores(), scores.copy()))
-        if not grown or (validation_risk and is_enough(validation_risk, rounds.patience)):
+        if validation_risk and is_enough(validation_risk, rounds.patience):
             break
     found = np.array(validation_risk) if validation is not None else None
     result = BoostResult(None, np.array(train_risk), found)
     return replace(result, pieces=booster.forest(result.n_rounds))
 
 
-def _settings(rounds: Rounds, shape: TreeShape, seed: int) -> dict[str, Any]:
+def regression_trees(
+    X: Any, target: Floats, weight: Floats | None, rounds: Rounds, *, seed: int, params: TreeShape
+) -> Forest:
+    """Grow trees by LightGBM's own least squares; the target is best centred, as LightGBM keeps it in float32."""
+    own = {"objective": "regression", "boost_from_average": False}
+    return _own_trees(X, target, weight, None, rounds, {**_settings(rounds, params, seed, X.shape[0]), **own})
+
+
+def lambdarank_trees(
+    X: Any, relevance: Ints, lists: Ints, weight: Floats | None, rounds: Rounds, *, seed: int, params: TreeShape
+) -> Forest:
+    """Grow trees by LightGBM's own LambdaRank: rows list by list, ``lists`` says how long each is.
+
+    A relevance of l gains 2^l − 1, as LightGBM has it; above 30, where that would drown all but the best, l.
+    """
+    n_levels = int(relevance.max(initial=0)) + 1
+    gains = [2.0**level - 1.0 if n_levels <= _MOST_DOUBLING else float(level) for level in range(n_levels)]
+    own = {"objective": "lambdarank", "label_gain": gains}
+    return _own_trees(X, relevance, weight, lists, rounds, {**_settings(rounds, params, seed, X.shape[0]), **own})
+
+
+LONGEST_LIST = 10_000
+"""LightGBM's LambdaRank refuses lists of more rows."""
+
+_MOST_DOUBLING = 31
+"""Levels up to which LightGBM's gains double; it has none beyond."""
+
+
+def _own_trees(
+    X: Any, target: Any, weight: Floats | None, lists: Ints | None, rounds: Rounds, settings: dict[str, Any]
+) -> Forest:
+    lightgbm = _import_lightgbm()
+    if X.shape[1] == 0:
+        return Forest.constant(0.0)
+    train = lightgbm.Dataset(_plain_csr(X), target, weight=weight, group=lists, params=settings).construct()
+    if not _can_split(train):
+        return Forest.constant(0.0)
+    booster = lightgbm.Booster(settings, train)
+    for _ in range(rounds.n_estimators):
+        if booster.update():
+            break  # no split is possible, nor will be
+    return Forest.from_lightgbm(booster.model_to_string())
+
+
+def _can_split(train: Any) -> bool:
+    """Say whether any column has two values to tell apart; LightGBM would fail without."""
+    return any(train.feature_num_bin(column) > 1 for column in range(train.num_feature()))
+
+
+def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[str, Any]:
     """Say it in LightGBM's words; histograms by columns add up in the same order on any number of threads."""
     return {
         "objective": "none",
@@ -75,6 +126,8 @@ def _settings(rounds: Rounds, shape: TreeShape, seed: int) -> dict[str, Any]:
         "deterministic": True,
         "force_col_wise": True,
         "seed": seed,
+        # its threads wait for each other in a busy loop: on few rows, beside any other work, that takes longest of all
+        "num_threads": 1 if n_rows < THREADS_FROM else 0,
         "use_missing": False,
         "zero_as_missing": False,
         "learning_rate": rounds.learning_rate,
@@ -99,8 +152,8 @@ class _Booster:
         if X.shape[1] == 0:
             return
         train = lightgbm.Dataset(_plain_csr(X), np.zeros(X.shape[0]), params=settings).construct()
-        if not any(train.feature_num_bin(column) > 1 for column in range(X.shape[1])):
-            return  # LightGBM would fail
+        if not _can_split(train):
+            return
         self._booster = lightgbm.Booster(settings, train)
         if validation is not None:
             rows = _plain_csr(validation.X)
@@ -120,7 +173,7 @@ class _Booster:
         return np.zeros(self._sizes[1]) if self._booster is None else _seen_by(self._booster.eval_valid)
 
     def forest(self, n_trees: int) -> Forest:
-        if self._booster is None:
+        if self._booster is None or n_trees == 0:
             return Forest.constant(0.0)
         return Forest.from_lightgbm(self._booster.model_to_string(num_iteration=n_trees))
 
@@ -138,8 +191,14 @@ def _seen_by(evaluate: Any) -> Floats:
 
 
 def _plain_csr(X: Any) -> Any:
-    """Sparse matrices, not arrays, are what LightGBM takes without a copy."""
-    return sp.csr_matrix(X, copy=False) if sp.issparse(X) else X
+    """Sparse matrices, not arrays, are what LightGBM takes; of an entry given in parts it would see one part."""
+    if not sp.issparse(X):
+        return X
+    if X.has_canonical_format:
+        return sp.csr_matrix(X, copy=False)
+    whole = sp.csr_matrix(X, copy=True)
+    whole.sum_duplicates()
+    return whole
 
 
 def _import_lightgbm() -> Any:

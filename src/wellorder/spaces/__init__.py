@@ -6,7 +6,9 @@ from .function import Function, Space
 from .kernel import KernelSpace
 from .kernels import KERNELS, Kernel, check_matrix, refuse_if_too_large, resolve_gamma, use_single
 from .linear import LinearSpace
+from .moments import column_moments
 from .nystroem import NystroemMap
+from .pair_kernel import PairKernel
 from .pair_view import Pairs
 from .trees import Forest
 
@@ -20,9 +22,11 @@ __all__ = [
     "KernelSpace",
     "LinearSpace",
     "NystroemMap",
+    "PairKernel",
     "Pairs",
     "Space",
     "check_matrix",
+    "column_moments",
     "refuse_if_too_large",
     "resolve_gamma",
     "use_single",

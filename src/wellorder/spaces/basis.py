@@ -12,6 +12,9 @@ import scipy.sparse as sp
 
 from ..sweeps import Array, Floats
 
+_NARROWEST = 1e-300
+"""A σ² below this would make a bump's exponent at its own centre 0 · ∞."""
+
 _BLOCK = 16_384
 """Rows of a column that are worked on at a time: they stay in the cache."""
 
@@ -25,8 +28,14 @@ class Column(NamedTuple):
 
 
 def by_columns(X: Any) -> Any:
-    """Return X as something that :func:`read_column` reads quickly."""
-    return sp.csc_array(X) if sp.issparse(X) else X
+    """Return X as something that :func:`read_column` reads quickly; entries given in parts are added up."""
+    if not sp.issparse(X):
+        return X
+    columns = X if X.format == "csc" else sp.csc_array(X)
+    if not columns.has_canonical_format:
+        columns = columns.copy()  # it may be the caller's own
+        columns.sum_duplicates()
+    return columns
 
 
 def read_column(X: Any, k: int) -> Column:
@@ -68,7 +77,8 @@ class Standard:
     def column(self, X: Any, k: int) -> Column:
         """Return column k of X, standardised."""
         rows, values, rest = read_column(X, k)
-        return Column(rows, (values - self.mean[k]) / self.scale[k], (rest - self.mean[k]) / self.scale[k])
+        with np.errstate(over="ignore"):  # infinitely far from every bump
+            return Column(rows, (values - self.mean[k]) / self.scale[k], (rest - self.mean[k]) / self.scale[k])
 
 
 @dataclass(frozen=True)
@@ -133,8 +143,10 @@ class Bumps:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Bumps:
         """Return the bumps that :meth:`to_arrays` has written down."""
-        standard = Standard(arrays["mean"], arrays["scale"])
-        return cls(standard, float(arrays["width"][0]), arrays["feature"], arrays["centre"], arrays["weight"])
+        standard, width = Standard(arrays["mean"], arrays["scale"]), arrays["width"]
+        if width.dtype != np.float64 or width.shape != (1,):
+            raise ValueError("the bumps' width is not one number")
+        return cls(standard, float(width[0]), arrays["feature"], arrays["centre"], arrays["weight"])
 
     def check(self, n_features: int) -> None:
         """Raise an error where parts read from a file do not fit together."""
@@ -157,4 +169,4 @@ def bump(z: Floats, centre: Any, width: float) -> Floats:
     """Return exp(−(z − centre)² / (2σ²))."""
     away = z - centre
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(np.exp(away * away * (-0.5 / width)))
+        return np.asarray(np.exp(away * away * (-0.5 / max(width, _NARROWEST))))

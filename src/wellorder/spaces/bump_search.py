@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..sweeps import Array, Floats, parallel_map
+from ..sweeps import Array, Floats, parallel_map, ranges
 from ..sweeps.nodes import Nodes, node_sums
 from .basis import Column, Standard, bump, by_columns
 
@@ -24,6 +24,12 @@ _STEPS_PER_WIDTH = 32
 _MOST_NODES = 2_048
 _MOST_KEPT = 1 << 28
 """Bytes of tables that are kept; beyond, each is made anew when it is needed."""
+
+_FEW_NODES = 16
+_FEW_ROWS = 5_000
+_MANY_COLUMNS = 64
+"""From this many columns on, those with few nodes and few rows listed are worked on all at once: a call for each of
+them would take longer than its work."""
 
 _PARTS = 4
 """Columns are cut into this many parts, whatever the number of threads."""
@@ -48,6 +54,41 @@ class _Candidates:
     def table(self, width: float) -> Floats:
         return bump(self.places[:, None], self.centres, width)
 
+    @property
+    def small(self) -> bool:
+        """Whether few rows are listed, on few nodes and without shares, and all others are on one of these."""
+        nodes = self.nodes
+        return nodes.size <= _FEW_NODES and len(nodes.code) <= _FEW_ROWS and nodes.rest >= 0 and not len(nodes.share)
+
+
+class _Packed:
+    """Columns with few nodes, side by side: their nodes are numbered through, and so are their centres."""
+
+    def __init__(self, columns: list[_Candidates], width: float) -> None:
+        size = np.array([len(column.places) for column in columns])
+        n_centres = np.array([len(column.centres) for column in columns])
+        self._starts = np.concatenate([[0], np.cumsum(size)[:-1]])
+        self.feature = np.repeat([column.feature for column in columns], n_centres)
+        self.centres = np.concatenate([column.centres for column in columns])
+        self._rest = self._starts + [column.nodes.rest for column in columns]
+        listed = np.repeat(self._starts, [len(column.nodes.code) for column in columns])
+        rows, codes = (np.concatenate([column.nodes[part] for column in columns]) for part in (0, 1))
+        self._nodes = Nodes(rows, (listed + codes).astype(np.int32), np.empty(0, np.float32), -1, int(size.sum()))
+        # one entry for each centre and each node of its column
+        per_centre = np.repeat(size, n_centres)
+        self._entry = ranges(np.repeat(self._starts, n_centres), per_centre).astype(np.int32)
+        self._begins = np.concatenate([[0], np.cumsum(per_centre)[:-1]])
+        places = np.concatenate([column.places for column in columns])
+        self._height = bump(places[self._entry], np.repeat(self.centres, per_centre), width)
+
+    def gains(self, payload: Floats, totals: Floats) -> Floats:
+        """Return what each centre gains."""
+        sums = node_sums(self._nodes, payload, totals)
+        sums[:, self._rest] += totals[:, None] - np.add.reduceat(sums, self._starts, axis=1)
+        slope, mean = (np.add.reduceat(line[self._entry] * self._height, self._begins) for line in sums)
+        squares = np.add.reduceat(sums[1, self._entry] * self._height**2, self._begins)
+        return _gain(slope, mean, squares, totals[1])
+
 
 class BumpSearch:
     """Candidates for bumps over the standardised columns of X; rows of zero weight offer nothing."""
@@ -57,6 +98,10 @@ class BumpSearch:
         self.standard, self.width = Standard.fit(X, weight), width
         found = (_place(k, self.standard.column(X, k), weight, width) for k in range(X.shape[1]))
         self._columns = [column for column in found if column is not None]
+        small = [column for column in self._columns if column.small]
+        self._packed = _Packed(small, width) if len(small) >= _MANY_COLUMNS else None
+        if self._packed is not None:
+            self._columns = [column for column in self._columns if not column.small]
         self._n_rows = X.shape[0]
         size = sum(8 * len(column.places) * len(column.centres) for column in self._columns)
         self._tables = [column.table(width) for column in self._columns] if size <= _MOST_KEPT else None
@@ -71,36 +116,48 @@ class BumpSearch:
         totals = payload.sum(axis=1)
         if not totals[1] > 0:
             return None
-        numbers = range(len(self._columns))
-        parts = [numbers[part::_PARTS] for part in range(min(_PARTS, len(numbers)))]
-        work = self._n_rows if len(numbers) >= _PARTS else 0
-        if not parts:
-            return None
-        found = parallel_map(lambda part: [self._gains(number, payload, totals) for number in part], parts, work)
-        gains = {
-            number: gain
-            for part, some in zip(parts, found, strict=True)
-            for number, gain in zip(part, some, strict=True)
-        }
-        largest = max(float(gain.max()) for gain in gains.values())
+        gains = self._all_gains(payload, totals)
+        largest = max((float(gain.max()) for _, _, gain in gains), default=0.0)
         if not 0 < largest < np.inf:
             return None
-        for number in numbers:
-            good = gains[number] >= (1.0 - 1e-9) * largest
+        first = []
+        for feature, centres, gain in gains:
+            good = gain >= (1.0 - 1e-9) * largest
             if good.any():
+                place = int(np.argmax(good))
+                first.append(Best(int(feature[place]), float(centres[place])))
+        return min(first, key=lambda found: found.feature)
+
+    def _all_gains(self, payload: Floats, totals: Floats) -> list[tuple[Array, Floats, Floats]]:
+        """Return the features of some centres, rising, the centres themselves, and what each of them gains."""
+        gains = []
+        if self._packed is not None:
+            gains.append((self._packed.feature, self._packed.centres, self._packed.gains(payload, totals)))
+        numbers = range(len(self._columns))
+        parts = [numbers[part::_PARTS] for part in range(min(_PARTS, len(numbers)))]
+        if not parts:
+            return gains
+        work = self._n_rows if len(numbers) >= _PARTS else 0
+        found = parallel_map(lambda part: [self._gains(number, payload, totals) for number in part], parts, work)
+        for part, some in zip(parts, found, strict=True):
+            for number, gain in zip(part, some, strict=True):
                 column = self._columns[number]
-                return Best(column.feature, float(column.centres[int(np.argmax(good))]))
-        return None
+                gains.append((np.full(len(gain), column.feature), column.centres, gain))
+        return gains
 
     def _gains(self, number: int, payload: Floats, totals: Floats) -> Floats:
         column = self._columns[number]
         table = column.table(self.width) if self._tables is None else self._tables[number]
         sums = node_sums(column.nodes, payload, totals)
         slope, mean = sums @ table
-        squares = sums[1] @ (table * table)
-        bend = squares - mean * mean / totals[1]
-        seen = bend > 1e-9 * squares
-        return np.where(seen, slope * slope / np.where(seen, bend, 1.0), 0.0)
+        return _gain(slope, mean, sums[1] @ (table * table), totals[1])
+
+
+def _gain(slope: Floats, mean: Floats, squares: Floats, total: float) -> Floats:
+    """Return ⟨g, h⟩² / Σ D (h − h̄)² from Σ g h, Σ D h, Σ D h² and Σ D; zero where h is all but constant."""
+    bend = squares - mean * mean / total
+    seen = bend > 1e-9 * squares
+    return np.where(seen, slope * slope / np.where(seen, bend, 1.0), 0.0)
 
 
 def _place(feature: int, column: Column, weight: Floats, width: float) -> _Candidates | None:

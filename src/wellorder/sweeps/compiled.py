@@ -183,13 +183,85 @@ def edge_sums(
     return out
 
 
+_CHUNK_BITS = 13
+"""Ranks are swept over in chunks of this many bits: the Fenwick tree of a chunk stays in the processor's cache."""
+
+
 @jit
 def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool) -> Floats:
     """Sum payloads over the window and over all higher ranks of the group: O(n log n).
 
     ``rank`` counts from the top: a smaller number stands above. out[k, i] = Σ_p payload[k, p] over the
-    window of i with rank[p] < rank[i]. A Fenwick tree holds the payloads that have entered the window.
+    window of i with rank[p] < rank[i]: those of higher chunks, and those of the same chunk, where every
+    chunk of a group is a group of its own.
     """
+    if len(rank) == 0 or rank.max() >> _CHUNK_BITS == 0:
+        return _fenwick_sums(rank, reach, payload, bounds, mirror)
+    out, steps, inner_rank, inner_reach, moved, inner_bounds = _part_chunks(rank, reach, payload, bounds, mirror)
+    inner = _fenwick_sums(inner_rank, inner_reach, moved, inner_bounds, False)
+    n = len(rank)
+    for place in range(n):
+        i = n - 1 - steps[place] if mirror else steps[place]
+        for k in range(len(payload)):
+            out[k, i] += inner[k, place]
+    return out
+
+
+@jit
+def _part_chunks(
+    rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool
+) -> tuple[Floats, Ints, Ints, Ints, Floats, Ints]:
+    """Sum over the higher chunks, and gather the steps of each chunk in their order, with rank and reach inside it."""
+    m, n = payload.shape
+    out = np.zeros((m, n))
+    steps, inner_rank, inner_reach = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    moved = np.empty((m, n))
+    n_chunks = (rank.max() >> _CHUNK_BITS) + 1
+    cuts = np.empty(len(bounds) + n, np.int64)  # at most one chunk a row, and one for each group
+    n_cuts = 0
+    tree, start = np.zeros((n_chunks + 1, m)), np.zeros(n_chunks + 1, np.int64)
+    for g in range(len(bounds) - 1):
+        tree[:], start[:] = 0.0, 0
+        for t in range(bounds[g], bounds[g + 1]):
+            start[(rank[n - 1 - t if mirror else t] >> _CHUNK_BITS) + 1] += 1
+        start[0] = bounds[g]
+        for c in range(n_chunks):
+            if start[c + 1] > 0 or c == 0:
+                cuts[n_cuts] = start[c]
+                n_cuts += 1
+            start[c + 1] += start[c]
+        place, entered = start.copy(), start.copy()
+        end = bounds[g]
+        for t in range(bounds[g], bounds[g + 1]):
+            # invariant: the tree holds the steps of this group before ``end``, ``entered`` how far each chunk has got
+            while end < reach[t]:
+                p = n - 1 - end if mirror else end
+                node = (rank[p] >> _CHUNK_BITS) + 1
+                entered[node - 1] += 1
+                while node <= n_chunks:
+                    for k in range(m):
+                        tree[node, k] += payload[k, p]
+                    node += node & -node
+                end += 1
+            i = n - 1 - t if mirror else t
+            chunk = rank[i] >> _CHUNK_BITS
+            q = place[chunk]
+            place[chunk] = q + 1
+            steps[q], inner_rank[q], inner_reach[q] = t, rank[i] - (chunk << _CHUNK_BITS), entered[chunk]
+            node = chunk
+            for k in range(m):
+                moved[k, q] = payload[k, i]
+            while node > 0:
+                for k in range(m):
+                    out[k, i] += tree[node, k]
+                node -= node & -node
+    cuts[n_cuts] = n
+    return out, steps, inner_rank, inner_reach, moved, cuts[: n_cuts + 1]
+
+
+@jit
+def _fenwick_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool) -> Floats:
+    """Do the same with one Fenwick tree over all ranks, which holds the payloads that have entered the window."""
     m, n = payload.shape
     out = np.zeros((m, n))
     tree = np.zeros((rank.max() + 2 if n else 1, m))

@@ -1,0 +1,192 @@
+"""BoostedTrees: what many do instead of ranking, or to rank: LightGBM with its own objectives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..order import Grades
+from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
+from ..spaces import Forest
+from ..sweeps import Array, Floats
+from .base import Ranker
+from .ridge_ranker import grade_numbers, grade_ranks
+from .validation import as_order, check_option, check_positive, check_whole, refuse_no_pairs
+
+_OBJECTIVES = ("regression", "ranks", "lambdarank")
+_FLOATS = (np.float64, np.float32)
+
+
+class BoostedTrees(Ranker):
+    r"""LightGBM's own objectives, used as a ranker: a baseline for :class:`OrderBoost`, which boosts an order itself.
+
+    .. math:: f = \sum_m \eta \, h_m, \qquad \min_f \sum_i \omega_i \, (t_i - f(x_i))^2
+
+    where t is the grade, or its rank within its group; or the gradients of LambdaRank, which look at the top of a list.
+
+    Parameters
+    ----------
+    objective : {"regression", "ranks", "lambdarank"}, default="regression"
+        "regression": least squares on the grade as a number (its place among the levels, where grades are text).
+        "ranks": least squares on the mean rank of the grade within its group, from −½ to ½. "lambdarank": pairs of one
+        group weighed by what their swap would change in NDCG, of which one must be among the first 30 (as LightGBM
+        has it); a level gains 2^place − 1, or its place where there are more than 31. It takes groups of at most
+        10,000 rows.
+    n_estimators : int, default=300
+        How many trees.
+    learning_rate : float, default=0.1
+        What each tree's values are multiplied by.
+    max_leaf_nodes, min_samples_leaf, l2_regularization : default=31, 20, 0.0
+        As in scikit-learn's HistGradientBoosting.
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+    random_state : int, RandomState or None, default=None
+        Seed for what LightGBM draws: from 200,000 rows on, the rows that it bins the columns by.
+
+    Attributes
+    ----------
+    pieces_ : dict of arrays
+        The trees.
+    constant_ : float
+        Added to the scores; with objective="regression" it makes them grades.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> model = wo.BoostedTrees(n_estimators=50).fit(X, X[:, 0] ** 2)
+    >>> model.score(X, X[:, 0] ** 2) > 0.95
+    True
+    """
+
+    order = "full"
+
+    def __init__(
+        self,
+        objective: str = "regression",
+        *,
+        n_estimators: int = 300,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int = 31,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        levels: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.objective = objective
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.levels = levels
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> BoostedTrees:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+        y : array of shape (n,), or Grades
+            Grades, higher is better; NaN: unjudged.
+        groups : array of shape (n,), optional
+            One id a row: ranks are within groups, and a group is a query of LambdaRank.
+        sample_weight : array of shape (n,), optional
+        """
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        grades = as_order(y, groups, sample_weight, "full", self.levels)
+        if not isinstance(grades, Grades):
+            raise ValueError(f"BoostedTrees takes grades, one a row, not {type(grades).__name__}; use OrderBoost")
+        refuse_no_pairs(grades, grades.to_pairs(X.shape[0]).n_pairs)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        forest, self.constant_ = self._grow(X, grades, seed)
+        self.pieces_ = forest.to_arrays()
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each row; a higher score stands above."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        return np.asarray(self._forest().scores(X) + self.constant_)
+
+    def _grow(self, X: Any, grades: Grades, seed: int) -> tuple[Forest, float]:
+        """Return the trees, and what is added to their scores."""
+        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+        rows = np.flatnonzero((grades.level >= 0) & (weight > 0))
+        if self.objective == "lambdarank":
+            rows, lists = _list_by_list(grades, rows)
+        part, weight = X if _is_all(rows, X.shape[0]) else X[rows], weight[rows]
+        rounds = Rounds(self.n_estimators, float(self.learning_rate))
+        shape = TreeShape(
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            l2_regularization=self.l2_regularization,
+        )
+        if self.objective == "lambdarank":
+            relevance = grades.level[rows]
+            return lambdarank_trees(part, relevance, lists, weight, rounds, seed=seed, params=shape), 0.0
+        target = (grade_numbers(grades) if self.objective == "regression" else grade_ranks(grades))[rows]
+        centred, centre, scale = _standardised(target, weight)
+        forest = regression_trees(part, centred, weight, rounds, seed=seed, params=shape)
+        return replace(forest, value=scale * forest.value), centre
+
+    def _forest(self) -> Forest:
+        return Forest.from_arrays({name: np.asarray(part) for name, part in self.pieces_.items()})
+
+    def _check_parameters(self) -> None:
+        check_option(self.objective, "objective", _OBJECTIVES)
+        for name in ("n_estimators", "max_leaf_nodes", "min_samples_leaf"):
+            check_whole(getattr(self, name), name)
+        check_positive(self.learning_rate, "learning_rate")
+        if self.l2_regularization != 0:
+            check_positive(self.l2_regularization, "l2_regularization")
+        if self.max_leaf_nodes < 2:
+            raise ValueError("max_leaf_nodes must be at least 2: a tree with one leaf orders nothing")
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        self._check_parameters()
+        if not any(name.endswith("_") for name in vars(self)):
+            return  # not fitted: the parameter of another model
+        if not isinstance(self.constant_, float) or not np.isfinite(self.constant_):
+            raise ValueError("the constant is not a finite number")
+        self._forest().check(self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _is_all(rows: Array, n: int) -> bool:
+    return np.array_equal(rows, np.arange(n))
+
+
+def _list_by_list(grades: Grades, rows: Array) -> tuple[Array, Array]:
+    """Put the rows of each group side by side; return them, and how many each group has."""
+    group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group
+    rows = rows[np.argsort(group[rows], kind="stable")]
+    _, lists = np.unique(group[rows], return_counts=True)
+    if lists.max() > LONGEST_LIST:
+        raise ValueError(
+            f"LightGBM's LambdaRank takes at most {LONGEST_LIST:,} rows a group, and one has {lists.max():,}; "
+            "use OrderBoost(learner='tree'), which takes any number, or another objective"
+        )
+    return rows, lists
+
+
+def _standardised(target: Floats, weight: Floats) -> tuple[Floats, float, float]:
+    """Shift and scale to mean 0 and greatest value 1: LightGBM keeps targets in float32, and no tree depends on it."""
+    scale = float(np.abs(target).max()) or 1.0
+    centre = float(np.average(target / scale, weights=weight))
+    return target / scale - centre, centre * scale, scale

@@ -1,0 +1,30 @@
+"""Many levels: ranks swept over in chunks give what one tree over all ranks gives."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from wellorder.sweeps import compiled
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+@pytest.mark.parametrize("bounds", [[0, 30_000], [0, 1, 12_000, 12_000, 29_000, 30_000]])
+def test_chunks_of_ranks_are_one_tree(bounds, mirror):
+    rng = np.random.default_rng(0)
+    n, bounds = 30_000, np.array(bounds)
+    rank = np.empty(n, np.int32)
+    ascending = np.empty(n)
+    for first, last in pairwise(bounds):
+        ascending[first:last] = np.sort(rng.normal(size=last - first)).round(3)
+        rank[first:last] = rng.integers(0, max(last - first, 1), last - first)  # ties, and ranks that nobody has
+    steps = n - bounds[::-1] if mirror else bounds
+    reach = compiled.reach(ascending, steps, 0.7, mirror)
+    payload = np.vstack([np.ones(n), ascending])
+    found = compiled.ladder_sums(rank, reach, payload, steps, mirror)
+    expected = compiled._fenwick_sums(rank, reach, payload, steps, mirror)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-8)
+    assert found[0].any()
