@@ -1,0 +1,189 @@
+"""CompareLP: whether comparisons can be separated at all, and with which margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from ..losses import TiedPairs
+from ..solvers import max_margin
+from ..spaces import refuse_if_too_large, resolve_gamma
+from ..sweeps import Array, Floats
+from .compare_model import CompareModel, refuse_only_ties, with_pairs
+from .kernel_model import KernelModel
+from .validation import check_positive
+
+_TOLERANCE = 1e-7
+"""HiGHS's own, on each constraint: a smaller margin is none."""
+
+
+class CompareLP(KernelModel, CompareModel):
+    r"""Maximum-margin comparison by linear programming, with separability as an answer.
+
+    Solves
+
+    .. math:: \max_{w, \mu} \mu \quad\text{with}\quad \mu \le 1 - |w^\top(x' - x)| \text{ for ties}, \quad
+              \mu \le -1 + y\, w^\top(x' - x) \text{ for others}
+
+    The comparisons are linearly separable if and only if the best μ is above zero. If not, there is no direction:
+    ``separable_`` is False, and predictions raise an error. With C there are slacks, at a cost of C each (times the
+    comparison's weight), and always a direction; and α times the 1-norm of the coefficients may be subtracted, which a
+    kernel needs: with nothing to hold it back, it separates everything.
+
+    Parameters
+    ----------
+    C : float or None, default=None
+        Cost of slack; None allows none.
+    alpha : float, default=0.0
+        Cost of the 1-norm of ``coef_``, or of ``dual_coef_``, which it makes sparse; above 0 with a kernel.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Where the scores live: r(x) = Σ a_i k(x_i, x) over the items. For hundreds of comparisons.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of "rbf" and "poly".
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly".
+
+    Attributes
+    ----------
+    separable_ : bool
+        Whether some linear scores put all decided differences above 1 and all ties below it.
+    margin_ : float
+        The smallest distance of a difference from the threshold on its right side, in units of the threshold: μ where
+        the comparisons are separable; inf without a single tie, where any scale is possible; 0 if they are not
+        separable (with slack: by these scores).
+    coef_ : array of shape (d,)
+        The direction w, scaled so that the threshold is 1; not set where there is none.
+    dual_coef_, support_, support_vectors_ : arrays
+        With a kernel: r = Σ dual_coef_ · k(support_vectors_, ·), and which items these are.
+    threshold_ : float
+        Differences up to it are ties: 1, or 0 where there was no tie to learn from.
+    objective_ : float
+        μ − C Σ ω ξ − α ‖a‖₁.
+    n_iter_ : int
+        Steps of the simplex method.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, of the items.
+
+    References
+    ----------
+    Venuto, Hocking, Spanurattana and Sugiyama, Support vector comparison machines, equation (7).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> wines = np.array([[0.0], [1.0], [5.0], [9.0]])
+    >>> model = wo.CompareLP().fit(wines, wo.Comparisons([0, 1, 3, 0], [1, 2, 2, 3], [0, 1, -1, 1]))
+    >>> model.separable_, round(model.margin_, 3)
+    (True, 0.6)
+    >>> wo.CompareLP().fit(wines, wo.Comparisons([0, 0], [1, 2], [1, 0])).separable_
+    False
+    """
+
+    n_components = None
+
+    def __init__(
+        self,
+        C: float | None = None,
+        *,
+        alpha: float = 0.0,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CompareLP:
+        """Find the direction of the largest margin.
+
+        Parameters
+        ----------
+        X : Pairs, or array of shape (n, 2, d); items of shape (n_items, d) where y holds Comparisons
+        y : array of shape (n,) with outcomes −1, 0 and 1, or Comparisons
+        sample_weight : array of shape (n,), optional
+            Weights of the comparisons' slacks; without C only whether they are zero matters.
+        """
+        self._check_parameters()
+        self._forget()
+        items, pairs = self._read_comparisons(X, y, sample_weight)
+        refuse_only_ties(pairs)
+        columns = self._columns(items)
+        D = columns[pairs.high] - columns[pairs.low]
+        found = max_margin(D, pairs, self.C, float(self.alpha))
+        margin = 0.0 if found.coef is None else _margin(np.asarray(D @ found.coef, dtype=float), pairs)
+        self.separable_ = bool(margin > _TOLERANCE)
+        self.margin_ = float(margin) if self.separable_ else 0.0
+        self.threshold_ = 1.0 if pairs.n_ties else 0.0
+        self.objective_, self.n_iter_ = found.value, found.n_iter
+        if found.coef is not None and (self.separable_ or self.C is not None):
+            self._store(found.coef, items)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each item; a higher score stands above."""
+        check_is_fitted(self, "separable_")
+        if not self._has_direction:
+            raise ValueError(
+                "the comparisons are not linearly separable (separable_ is False), so that there is no direction to "
+                "score by; give CompareLP a cost of slack (C=1.0), or use CompareSVM, with a kernel if need be"
+            )
+        return super().decision_function(X)
+
+    @property
+    def _has_direction(self) -> bool:
+        return hasattr(self, "coef_") or hasattr(self, "dual_coef_")
+
+    def _columns(self, X: Any) -> Any:
+        """Return what the scores are linear in: the items' columns, or their kernel with all items."""
+        if self._is_plain_linear:
+            return X
+        if self.kernel == "precomputed":
+            self.gamma_ = 1.0
+            return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+        self.gamma_ = resolve_gamma(self.gamma, X)
+        refuse_if_too_large(X.shape[0], 8)
+        return self._kernel().matrix(X, X, dtype=np.float64)
+
+    def _check_parameters(self) -> None:
+        self._check_kernel()
+        if self.C is not None:
+            check_positive(self.C, "C")
+        if self.alpha != 0:
+            check_positive(self.alpha, "alpha")
+        if (self.alpha != 0 and self.C is None) or (not self._is_plain_linear and not (self.alpha and self.C)):
+            raise ValueError(
+                f"CompareLP(C={self.C!r}, alpha={self.alpha!r}, kernel={self.kernel!r}): the 1-norm is weighed against "
+                "slack, and a kernel needs both; set C=1.0 and alpha=0.01, say"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        return with_pairs(super().__sklearn_tags__())
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        if not hasattr(self, "separable_"):
+            return
+        self._check_threshold()
+        if not isinstance(self.separable_, bool) or not isinstance(self.margin_, float) or not self.margin_ >= 0:
+            raise ValueError(f"separable_ is {self.separable_!r} and margin_ {self.margin_!r}")
+        if self._has_direction:
+            super()._check_loaded()
+
+
+def _margin(d: Floats, pairs: TiedPairs) -> float:
+    """Return the smallest distance of a difference from the threshold, negative on the wrong side of it."""
+    decided, ties = d[: pairs.n_decided], np.abs(d[pairs.n_decided :])
+    if pairs.n_ties == 0:
+        return float("inf") if decided.min() > _TOLERANCE else 0.0
+    return float(min((decided - 1.0).min(), (1.0 - ties).min()))

@@ -1,0 +1,188 @@
+"""What all models of comparisons share: pairs in, outcomes out, ties among them."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..losses import TiedPairs, best_threshold
+from ..metrics import comparison_error
+from ..order import Comparisons, refuse_beside
+from ..spaces import Pairs
+from ..sweeps import Array, Floats
+
+_FLOATS = (np.float64, np.float32)
+
+_NO_BIAS = 1e-8
+"""A threshold −β below this, against margins of 1, is none."""
+
+
+class CompareModel(BaseEstimator):
+    """A model that scores items, and takes two of them for equal where their scores differ by ``threshold_`` or less.
+
+    Pairs of items come as ``Pairs(items, left, right)`` or as an array of shape (n, 2, d); outcomes are −1 (the left
+    item is better), 0 (no difference) and 1 (the right one is). ``n_features_in_`` is d.
+    """
+
+    threshold_: float
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Array:
+        """Return a real score for each item, a row of X; a higher score stands above."""
+
+    def compare(self, X: Any) -> Array:
+        """Return the score of the right item less that of the left one, for each pair.
+
+        Parameters
+        ----------
+        X : Pairs, or array of shape (n, 2, d)
+        """
+        check_is_fitted(self)
+        if isinstance(X, Pairs):
+            return self._compare_view(X)
+        pairs = _as_array(X)
+        # each side by itself: a row's score may depend, in its last bit, on its place among the rows
+        return np.asarray(self.decision_function(pairs[:, 1]) - self.decision_function(pairs[:, 0]))
+
+    def predict(self, X: Any) -> Array:
+        """Return the outcome of each pair: −1, 0 or 1; scores of items are what ``decision_function`` gives.
+
+        Parameters
+        ----------
+        X : Pairs, or array of shape (n, 2, d)
+        """
+        d = self.compare(X)
+        return np.where(np.abs(d) > self.threshold_, np.sign(d), 0).astype(np.int64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return 1 − comparison_error: the share of comparisons whose outcome is predicted rightly.
+
+        Parameters
+        ----------
+        X : Pairs, or array of shape (n, 2, d); items of shape (n_items, d) where y holds Comparisons
+        y : array of shape (n,) with outcomes −1, 0 and 1, or Comparisons
+        sample_weight : array of shape (n,), optional
+        """
+        if isinstance(y, Comparisons):
+            refuse_beside(y, sample_weight=sample_weight)
+            X, y, sample_weight = Pairs(X, y.left, y.right), y.outcome, y.weight
+        return 1.0 - comparison_error(y, self.predict(X), sample_weight)
+
+    def _compare_view(self, pairs: Pairs) -> Array:
+        left, right, items = pairs.left, pairs.right, pairs.items
+        if 4 * len(pairs) < items.shape[0] and (sp.issparse(items) or isinstance(items, np.ndarray)):
+            rows, number = np.unique(np.concatenate([left, right]), return_inverse=True)
+            if len(rows) == 0:
+                return np.zeros(0)
+            items = items.tocsr()[rows] if sp.issparse(items) else items[rows]
+            left, right = number[: len(pairs)], number[len(pairs) :]
+        scores = self.decision_function(items)
+        return np.asarray(scores[right] - scores[left])
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        """Check items: rows of features."""
+        return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset)
+
+    def _read_comparisons(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TiedPairs]:
+        """Check what ``fit`` takes; return items and comparisons, each turned so that a mirrored one is the same."""
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None: give the outcome of each comparison")
+        if isinstance(y, Comparisons):
+            refuse_beside(y, sample_weight=sample_weight)
+            if isinstance(X, Pairs) or np.ndim(X) == 3:
+                raise ValueError("Comparisons name rows of items: give X of shape (n_items, d), not pairs")
+            items, given = self._check_rows(X, reset=True), y
+            given.to_pairs(items.shape[0])  # an item that is not there is an error
+            return items, _turn(given, items.shape[0], np.minimum(y.left, y.right) == y.left)
+        if isinstance(X, Pairs):
+            given = Comparisons(X.left, X.right, _one_each(y, len(X)), sample_weight)
+            items = self._check_rows(X.items, reset=True)
+            return items, _turn(given, items.shape[0], X.left <= X.right)
+        pairs = _as_array(X)
+        n = len(pairs)
+        given = Comparisons(np.arange(n), n + np.arange(n), _one_each(y, n), sample_weight)
+        items = self._check_rows(np.concatenate([pairs[:, 0], pairs[:, 1]]), reset=True)
+        turned = _turn(given, 2 * n, _is_rising(items[n:] - items[:n]))
+        rows = np.concatenate([turned.low, turned.high])
+        n = len(turned)
+        return items[rows], TiedPairs(n + np.arange(n), np.arange(n), turned.weight, turned.n_decided, 2 * n)
+
+    def _check_threshold(self) -> None:
+        """Check what a model file has brought."""
+        if not isinstance(self.threshold_, float) or not 0 <= self.threshold_ < np.inf:
+            raise ValueError(f"threshold_ is {self.threshold_!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        return with_pairs(super().__sklearn_tags__())
+
+
+def with_pairs(tags: Any) -> Any:
+    """Say in scikit-learn's tags that rows of X are pairs; items, or their kernel, are never cut into parts."""
+    tags.input_tags.sparse = True
+    tags.input_tags.three_d_array = True
+    tags.input_tags.pairwise = False
+    tags.target_tags.required = True
+    return tags
+
+
+def refuse_only_ties(pairs: TiedPairs) -> None:
+    """Raise an error where no comparison was decided."""
+    if pairs.n_decided == 0:
+        what = f"all {len(pairs):,} comparisons that count are ties" if len(pairs) else "no comparison has a weight"
+        raise ValueError(f"there is nothing to learn a direction from: {what}; at least one must be decided (1 or -1)")
+
+
+def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats) -> tuple[float, float]:
+    """Return what to multiply scores by, and the threshold that they have then."""
+    if pairs.n_ties == 0:
+        return 1.0, 0.0
+    if bias < -_NO_BIAS:
+        return -1.0 / bias, 1.0
+    threshold = best_threshold(pairs.differences(scores), pairs.outcome, pairs.weight)
+    warnings.warn(
+        f"the model is degenerate: its threshold for ties would be {-bias:.3g}, which should be above 0; the one that "
+        "fits the training pairs best is taken instead. Raise C, or scale the columns of the items (scale=True)",
+        stacklevel=3,
+    )
+    return (1.0 / threshold, 1.0) if threshold > 0 else (1.0, 0.0)
+
+
+def _as_array(X: Any) -> Array:
+    if sp.issparse(X) or np.ndim(X) == 2:
+        raise ValueError(
+            f"X of shape {X.shape if hasattr(X, 'shape') else np.shape(X)} holds items, and this takes pairs: give "
+            "wellorder.Pairs(items, left, right) or an array of shape (n, 2, d); decision_function gives item scores"
+        )
+    pairs = np.asarray(X)
+    if pairs.ndim != 3 or pairs.shape[1] != 2:
+        raise ValueError(f"pairs must have the shape (n, 2, d), got {pairs.shape}")
+    return pairs
+
+
+def _one_each(y: Any, n: int) -> Array:
+    values = np.asarray(y)
+    if values.shape[:1] != (n,):
+        raise ValueError(f"there are {n} pairs and outcomes of shape {values.shape}; give one outcome a pair")
+    return values
+
+
+def _is_rising(difference: Array) -> Array:
+    """Say of each row whether its first number other than zero is positive: so for one of x and −x."""
+    first = np.argmax(difference != 0, axis=1)
+    return np.asarray(difference[np.arange(len(difference)), first] >= 0)
+
+
+def _turn(given: Comparisons, n_rows: int, forward: Array) -> TiedPairs:
+    """Put decided comparisons first, the better item high; ties as ``forward`` says; those without weight nowhere."""
+    weight = np.ones(len(given)) if given.weight is None else given.weight
+    upward = np.where(given.outcome == 0, forward, given.outcome > 0)
+    decided = np.flatnonzero((given.outcome != 0) & (weight > 0))
+    order = np.concatenate([decided, np.flatnonzero((given.outcome == 0) & (weight > 0))])
+    low, high = np.where(upward, given.left, given.right), np.where(upward, given.right, given.left)
+    return TiedPairs(high[order], low[order], weight[order], len(decided), n_rows)

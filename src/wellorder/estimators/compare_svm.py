@@ -1,0 +1,347 @@
+"""CompareSVM: a ranking function with a margin for ties, from comparisons."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from ..losses import LOSSES, TiedPairs, flipped_value, tied_risk
+from ..order import ListedPairs
+from ..solvers import (
+    FlippedSolution,
+    TieProblem,
+    coarse_to_fine,
+    cutting_plane,
+    flipped_kernel_svm,
+    flipped_svm,
+    make_problem,
+    refuse_many_flipped,
+    tied_svm,
+)
+from ..spaces import (
+    KernelSpace,
+    LinearSpace,
+    NystroemMap,
+    PairKernel,
+    check_matrix,
+    column_moments,
+    refuse_if_too_large,
+    resolve_gamma,
+)
+from ..sweeps import Array, Floats, dot
+from .compare_model import CompareModel, refuse_only_ties, scale_to_threshold, with_pairs
+from .kernel_model import KernelModel
+from .tie_calibration import calibrate, probabilities, unseen_differences
+from .validation import check_option, check_positive, check_whole, warn_if_not_converged
+
+_LOSSES = ("hinge", "squared_hinge", "logistic")
+
+_MOST_FOR_LIBSVM = 2_000
+"""Flipped pairs with features, up to which libsvm solves the hinge: beyond, its time grows with their square."""
+
+
+def _is_calibrated(model: CompareSVM) -> bool:
+    if not model.probability:
+        raise AttributeError("predict_proba needs a model that was fitted with probability=True")
+    return True
+
+
+class CompareSVM(KernelModel, CompareModel):
+    r"""Support vector comparison machine: learns who is better, and when nobody is.
+
+    Each comparison that was decided must have a difference of scores above a threshold, each tie one below it, both by
+    a margin:
+
+    .. math:: \min_{u, \beta} \tfrac12 \|u\|^2
+              + C \sum_{\text{decided}} \omega\, \ell(\beta + u^\top(\Phi(x^+) - \Phi(x^-)))
+              + C \sum_{\text{ties}} \omega \sum_{\pm} \ell(-\beta \mp u^\top(\Phi(x') - \Phi(x)))
+
+    The scores are r(x) = uᵀΦ(x)/(−β), so that differences up to 1 are ties. A model has β < 0 unless C is very small
+    for its data; with β ≥ 0 it says so, and takes the threshold that fits the training pairs best. Without a single tie
+    it is a RankSVM, with the threshold 0.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss: the paper's C, on each of the decided comparisons and on both directions of each tie.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Where the scores live. With "precomputed", the items are rows of their kernel matrix:
+        ``Pairs(K, left, right)``, and for new items ``K`` between them and all training items.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Width of "rbf" and "poly"; "scale" is 1 / (d · variance), each item taken as often as it is compared.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly".
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        ``(1 − z)_+``, as in the paper: by libsvm, with a kernel for thousands of comparisons; with features (linear
+        scores, ``n_components``) of more than about 2,000, by Newton's method over rounded corners, down to a duality
+        gap. ``(1 − z)_+²`` and ``log(1 + e^{−z})`` by Newton's method, for a million comparisons.
+    n_components : int, default=None
+        Replace the kernel by Nyström features over this many random items.
+    scale : bool, default=False
+        Standardise the columns of the items first, each item taken as often as it is compared (sparse items are only
+        divided, not centred): a StandardScaler cannot take pairs.
+    probability : bool, default=False
+        Whether ``predict_proba`` will be asked for: five more fits, on four fifths of the comparisons each.
+    tol : float, default=1e-3
+        libsvm's tolerance, where that solves; else the relative accuracy of the objective.
+    max_iter : int, default=1000
+        Most Newton steps; libsvm goes on until it is done.
+    random_state : int, RandomState or None, default=None
+        Seed for ``n_components``; nothing else is random.
+
+    Attributes
+    ----------
+    threshold_ : float
+        Differences up to it are ties: 1, or 0 where there was no tie to learn from.
+    bias_ : float
+        β, before scaling.
+    coef_, dual_coef_, support_, support_vectors_
+        As in RankSVM, over items, after scaling; with ``scale=True``, of standardised items.
+    objective_ : float
+        The objective, before scaling.
+    n_iter_ : int
+        Newton steps, or libsvm's iterations.
+    calibration_ : tuple of two floats
+        With ``probability=True``: a and ν of P(right) ∝ e^{a d / 2}, P(left) ∝ e^{−a d / 2}, P(tie) ∝ ν.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, of the items.
+
+    References
+    ----------
+    Venuto, Hocking, Spanurattana and Sugiyama, Support vector comparison machines. Algorithm 1 as it is printed does
+    not swap the pairs with outcome −1; equation (8) does, and so does this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> wines = np.array([[0.0], [1.0], [5.0], [9.0]])
+    >>> pairs = wo.Pairs(wines, left=[0, 1, 3, 0], right=[1, 2, 2, 3])
+    >>> model = wo.CompareSVM(C=10.0).fit(pairs, [0, 1, -1, 1])
+    >>> model.predict(pairs)
+    array([ 0,  1, -1,  1])
+    >>> np.round(model.compare(np.array([[[2.0], [6.0]]])), 2)
+    array([1.6])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        loss: str = "hinge",
+        n_components: int | None = None,
+        scale: bool = False,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.n_components = n_components
+        self.scale = scale
+        self.probability = probability
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CompareSVM:
+        """Fit scores and threshold.
+
+        Parameters
+        ----------
+        X : Pairs, or array of shape (n, 2, d); items of shape (n_items, d) where y holds Comparisons
+        y : array of shape (n,) with outcomes −1, 0 and 1, or Comparisons
+            1: the right item is better; 0: no difference.
+        sample_weight : array of shape (n,), optional
+            Weights of the comparisons; 2 is the same as listing one twice.
+        """
+        self._check_parameters()
+        self._forget()
+        given, pairs = self._read_comparisons(X, y, sample_weight)
+        refuse_only_ties(pairs)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        items, compared = given, pairs
+        if self.kernel != "precomputed":
+            rows, compared = pairs.compact()
+            items = given if len(rows) == given.shape[0] else given[rows]
+        items = self._standardise(items, compared)
+        coef, bias, scores = self._solve(items, compared, rng)
+        self.bias_ = bias
+        factor, self.threshold_ = scale_to_threshold(bias, compared, scores)
+        self._store(factor * coef, items)
+        if self.probability:
+            d, known = unseen_differences(clone(self).set_params(probability=False), given, pairs)
+            self.calibration_ = calibrate(d[known], pairs.outcome[known], pairs.weight[known])
+        return self
+
+    @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(left better), P(tie) and P(right better) of each pair: columns for the outcomes −1, 0, 1.
+
+        Needs ``probability=True``. The probabilities are Davidson's, P(right) ∝ e^{a d / 2}, P(left) ∝ e^{−a d / 2},
+        P(tie) ∝ ν of the difference d, with a and ν fitted on comparisons that the model for them had not seen (five
+        folds, the same two items always in one). They need not agree with ``predict`` on which outcome is likeliest.
+
+        Parameters
+        ----------
+        X : Pairs, or array of shape (n, 2, d)
+        """
+        return probabilities(self.compare(X), *self.calibration_)
+
+    def _solve(self, X: Any, pairs: TiedPairs, rng: np.random.Generator) -> tuple[Floats, float, Floats]:
+        """Return coefficients, the bias β, and the items' scores, none of them scaled yet."""
+        if not self._is_plain_linear:
+            self.gamma_ = self._choose_gamma(X, pairs)
+        explicit = self._is_plain_linear or self.n_components is not None
+        if explicit:
+            X = self._features(X, rng)
+        if self.loss == "hinge" and pairs.n_ties > 0:
+            if not explicit:
+                return self._solve_kernel_hinge(X, pairs)
+            if len(pairs) + pairs.n_ties <= _MOST_FOR_LIBSVM and (found := self._solve_linear_hinge(X, pairs)):
+                return found
+        space = LinearSpace(X) if explicit else KernelSpace(self._kernel_matrix(X))
+        loss = LOSSES[self.loss]
+        if pairs.n_ties > 0:
+            result = tied_svm(TieProblem(space, pairs, loss, self.C), tol=self.tol, max_iter=self.max_iter)
+        else:
+            listed = ListedPairs(pairs.high, pairs.low, pairs.weight, pairs.n_rows, float(pairs.weight.sum()))
+            solver = cutting_plane if self.loss == "hinge" else coarse_to_fine
+            result = solver(make_problem(space, listed, loss, self.C), tol=self.tol, max_iter=self.max_iter)
+        warn_if_not_converged(result, self.max_iter, self.tol)
+        self.objective_, self.n_iter_ = result.objective, result.n_iter
+        scores = space.scores(result.coef)
+        return result.coef, tied_risk(loss, scores, pairs)[1] if pairs.n_ties > 0 else 0.0, scores
+
+    def _solve_linear_hinge(self, X: Any, pairs: TiedPairs) -> tuple[Floats, float, Floats] | None:
+        """Solve by libsvm, from features; None where it does not come to an end."""
+        found, space = flipped_svm(X, pairs, self.C, self.tol), LinearSpace(X)
+        if not found.converged:
+            return None
+        coef = space.adjoint(found.dual)
+        return self._keep(found, coef, space.scores(coef), dot(coef, coef), pairs)
+
+    def _solve_kernel_hinge(self, X: Any, pairs: TiedPairs) -> tuple[Floats, float, Floats]:
+        """Solve by libsvm, from a kernel."""
+        kernel = self._pair_kernel(X, pairs)
+        found = flipped_kernel_svm(kernel, pairs, self.C, self.tol)
+        if not found.converged:
+            warnings.warn(
+                f"libsvm stopped after {found.n_iter:,} steps; scale the columns of the items (scale=True), or lower C",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        scores = kernel.scores(found.dual)
+        return self._keep(found, found.dual, scores, dot(found.dual, scores), pairs)
+
+    def _keep(
+        self, found: FlippedSolution, coef: Floats, scores: Floats, square: float, pairs: TiedPairs
+    ) -> tuple[Floats, float, Floats]:
+        self.n_iter_ = found.n_iter
+        self.objective_ = 0.5 * square + self.C * flipped_value(LOSSES["hinge"], scores, pairs, found.bias)
+        return coef, found.bias, scores
+
+    def _features(self, X: Any, rng: np.random.Generator) -> Any:
+        """Return what the scores are linear in."""
+        if self.n_components is None:
+            return X
+        features = NystroemMap.fit(self._kernel(), X, self.n_components, rng)
+        self.landmarks_, self.landmark_root_ = features.landmarks, features.root
+        return features.transform(X)
+
+    def _kernel_matrix(self, X: Any) -> Array:
+        """Return the kernel between all items."""
+        if self.kernel == "precomputed":
+            K = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+        else:
+            refuse_if_too_large(X.shape[0], 8)
+            K = self._kernel().matrix(X, X, dtype=np.float64)
+        if self.kernel != "rbf":  # a Gaussian is a kernel by its making
+            check_matrix(K)
+        return K
+
+    def _pair_kernel(self, X: Any, pairs: TiedPairs) -> PairKernel:
+        """Return the kernel between pairs; that between items is kept where they are in many pairs."""
+        if self.kernel == "rbf" and X.shape[0] > len(pairs):
+            refuse_many_flipped(pairs, 0)
+            return PairKernel(self._kernel(), X)
+        refuse_many_flipped(pairs, X.shape[0])
+        return PairKernel(self._kernel(), X, self._kernel_matrix(X))
+
+    def _choose_gamma(self, X: Any, pairs: TiedPairs) -> float:
+        if self.kernel == "precomputed":
+            return 1.0
+        if not isinstance(self.gamma, str) or self.gamma != "scale":
+            return resolve_gamma(self.gamma, X)
+        mean, variance = column_moments(X, pairs.row_shares)
+        spread = float(variance.mean() + mean.var())
+        return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+
+    def _standardise(self, X: Any, pairs: TiedPairs) -> Any:
+        """Learn how to standardise items, and do it."""
+        if not self.scale:
+            return X
+        mean, variance = column_moments(X, pairs.row_shares)
+        self.item_mean_ = np.zeros_like(mean) if sp.issparse(X) else mean
+        self.item_scale_ = np.where(variance > 0, np.sqrt(variance), 1.0)
+        return self._standardised(X)
+
+    def _standardised(self, X: Any) -> Any:
+        if sp.issparse(X):
+            return sp.csr_array(X * (1.0 / self.item_scale_).astype(X.dtype))
+        return ((X - self.item_mean_) / self.item_scale_).astype(X.dtype)
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        X = super()._check_rows(X, reset=reset)
+        return X if reset or not self.scale else self._standardised(X)
+
+    def _forget(self) -> None:
+        super()._forget()
+        for name in ("item_mean_", "item_scale_", "calibration_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _check_parameters(self) -> None:
+        check_positive(self.C, "C")
+        check_positive(self.tol, "tol")
+        check_whole(self.max_iter, "max_iter")
+        check_option(self.loss, "loss", _LOSSES)
+        self._check_kernel()
+        if self.scale and self.kernel == "precomputed":
+            raise ValueError("scale=True standardises items, and a precomputed kernel has none; set scale=False")
+
+    def __sklearn_tags__(self) -> Any:
+        return with_pairs(super().__sklearn_tags__())
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        super()._check_loaded()
+        if not hasattr(self, "threshold_"):
+            return
+        self._check_threshold()
+        if self.scale:
+            for part in (self.item_mean_, self.item_scale_):
+                if part.shape != (self.n_features_in_,) or part.dtype.kind != "f":
+                    raise ValueError("the items' means and scales do not fit their columns")
+        if self.probability:
+            steepness, tie_weight = self.calibration_
+            if not (0 <= steepness < np.inf and 0 <= tie_weight < np.inf):
+                raise ValueError(f"calibration_ is {self.calibration_!r}")
