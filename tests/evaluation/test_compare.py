@@ -537,3 +537,17 @@ def test_numbers_of_numpy_in_a_grid_are_kept_as_plain_ones(monkeypatch, tmp_path
     again = wo.evaluation.make_leaderboard("made", odd, ["ridge"], (), board.protocol, greater_is_better=False)
     assert again.leader.params["n"] == 3
     assert json.loads(odd[0].to_json())["params"]["n"] == 3
+
+
+def test_models_that_know_ties_are_judged_by_their_own_threshold():
+    rng = np.random.default_rng(0)
+    items = rng.standard_normal((40, 2))
+    left, right = rng.integers(0, 40, (2, 400))
+    left, right = left[left != right], right[left != right]
+    d = 2.0 * (items[right, 0] - items[left, 0])
+    games = wo.Comparisons(left, right, np.where(np.abs(d) > 1, np.sign(d), 0).astype(int))
+    for name in ("compare-svm", "rank-threshold", "rank-threshold-both"):
+        found = wo.cross_validate(METHODS[name].make(), items, games, metrics=["comparison_error"])
+        assert found.mean("comparison_error") < 0.1, name
+    blind = wo.cross_validate(METHODS["rank-svm"].make(), items, games, metrics=["comparison_error"])
+    assert blind.mean("comparison_error") > 0.15

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data import ComparisonTable, TableRanker
-from .judging import check_metric, default_metrics
+from .judging import check_metric, default_metrics, threshold_of
 from .methods import Method, find_method, make_seeded
 from .nested import choose_params
 from .resolution import measure_resolution
@@ -91,4 +91,5 @@ def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[str] =
     wanted = [check_metric(name, task.supervision) for name in metrics] or default_metrics(task.order)
     columns = table.items if isinstance(table, ComparisonTable) else table
     scores = np.asarray(model.decision_function(columns), dtype=float)
-    return task.judge(scores, np.arange(len(table)), tuple(dict.fromkeys(wanted))).metrics
+    names = tuple(dict.fromkeys(wanted))
+    return task.judge(scores, np.arange(len(table)), names, threshold_of(model)).metrics

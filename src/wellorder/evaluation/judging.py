@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -76,11 +77,20 @@ def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[str], bins: B
         return Judgement(values, swaps, curve)
 
 
-def judge_comparisons(comparisons: Comparisons, scores: Floats, metrics: Sequence[str]) -> Judgement:
+def threshold_of(model: Any) -> float:
+    """Return how far scores must be apart for a model to call two items different: 0 where it knows no ties."""
+    inner = getattr(model, "ranker_", model)  # a model of a table holds one of rows
+    found = getattr(inner, "threshold_", 0.0)
+    return float(found) if isinstance(found, float | int | np.floating) else 0.0
+
+
+def judge_comparisons(
+    comparisons: Comparisons, scores: Floats, metrics: Sequence[str], threshold: float = 0.0
+) -> Judgement:
     """Judge item scores against comparisons; a metric that is not defined there is NaN."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
-        values = {name: COMPARISON_METRICS[name].function(comparisons, scores) for name in metrics}
+        values = {name: COMPARISON_METRICS[name].function(comparisons, scores, threshold) for name in metrics}
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
     differences = scores[comparisons.right] - scores[comparisons.left]
     return Judgement(values, None, comparison_roc_curve(comparisons.outcome, differences) if with_ties else None)

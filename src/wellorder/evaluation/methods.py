@@ -12,12 +12,14 @@ from ..estimators import (
     SVOR,
     BestFeature,
     BoostedTrees,
+    CompareSVM,
     OrderBoost,
     PlugInRanker,
     ProportionalOdds,
     RankSVM,
     RidgeRanker,
     SwapSVM,
+    ThresholdCompare,
 )
 from ..memory import available_bytes
 from ..solvers import LONGEST_LIST
@@ -68,6 +70,10 @@ _FEW_ROWS = 1_000
 
 def _costs(size: Size) -> Grid:
     return {"C": [0.01, 0.1, 1.0, 10.0]}
+
+
+def _inner_costs(size: Size) -> Grid:
+    return {f"estimator__{name}": values for name, values in _costs(size).items()}
 
 
 def _kernel_costs(size: Size) -> Grid:
@@ -170,7 +176,7 @@ METHODS: dict[str, Method] = {
     "plug-in": Method(
         "the expected grade, by the class probabilities of logistic regression",
         lambda: PlugInRanker(LogisticRegression(max_iter=1000)),
-        lambda size: {f"estimator__{name}": values for name, values in _costs(size).items()},
+        _inner_costs,
         takes=("grades",),
         objection=_too_many_levels,
     ),
@@ -180,6 +186,24 @@ METHODS: dict[str, Method] = {
         lambda: OrderBoost(n_iter_no_change=20, stopping="swaps"),
         lambda size: {"learning_rate": [0.3, 1.0]},
         objection=_too_many_columns,
+    ),
+    "compare-svm": Method(
+        "linear, differences told from ties by a margin",
+        lambda: CompareSVM(loss="squared_hinge"),
+        _costs,
+        takes=("comparisons",),
+    ),
+    "rank-threshold": Method(
+        "rank-svm, ties where scores are near",
+        lambda: ThresholdCompare(RankSVM()),
+        _inner_costs,
+        takes=("comparisons",),
+    ),
+    "rank-threshold-both": Method(
+        "the same, each tie as two opposite pairs",
+        lambda: ThresholdCompare(RankSVM(), ties="both"),
+        _inner_costs,
+        takes=("comparisons",),
     ),
     "lightgbm": Method(
         "trees, least squares on the grades", BoostedTrees, _tree_shapes, takes=("grades",), is_baseline=True

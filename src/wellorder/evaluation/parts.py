@@ -17,7 +17,7 @@ from ..metrics import COMPARISON_METRICS, Metric, comparison_auc, parse
 from ..order import Comparisons, Grades, OrderSum, refuse_beside
 from ..spaces import Pairs
 from ..sweeps import Array, Floats
-from .judging import check_metric, value_of
+from .judging import check_metric, threshold_of, value_of
 
 Kind: TypeAlias = Literal["rows", "comparisons", "pairs"]
 """What is split: graded rows, comparisons of items (every part keeps all items), or pairs that are rows of X."""
@@ -156,7 +156,9 @@ def judge(model: Any, part: Part, measures: tuple[Measure, ...]) -> list[float]:
         warnings.filterwarnings("ignore", message=".* is not defined: ")  # the caller counts them and says so once
         if isinstance(part.y, Comparisons):
             scores = np.asarray(model.decision_function(part.X))
-            return [COMPARISON_METRICS[measure.name].function(part.y, scores) for measure in measures]
+            return [
+                COMPARISON_METRICS[measure.name].function(part.y, scores, threshold_of(model)) for measure in measures
+            ]
         if measures[0].metric is None:
             return [_of_pairs(measure, model, part) for measure in measures]
         scores = _scores(model, part)

@@ -67,8 +67,8 @@ class Task(Protocol):
     def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
         """Return a fitted model's scores for a test part."""
 
-    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str]) -> Judgement:
-        """Judge scores of a test part."""
+    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0) -> Judgement:
+        """Judge scores of a test part; of comparisons, items nearer than ``threshold`` are predicted to tie."""
 
     def fingerprint(self) -> str:
         """Return a digest of everything in the data that a result depends on."""
@@ -119,8 +119,8 @@ class GradedTask:
         assert part.encoder is not None
         return np.asarray(model.decision_function(part.encoder.transform(self.table.take(rows))), dtype=float)
 
-    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str]) -> Judgement:
-        """Judge scores of a test part."""
+    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0) -> Judgement:
+        """Judge scores of a test part; grades know no ties to be predicted."""
         return judge_grades(self.table.take(rows).grades(), scores, metrics, self._bins.take(rows))
 
     def fingerprint(self) -> str:
@@ -170,9 +170,9 @@ class ComparisonTask:
         """Return a fitted model's scores of all items."""
         return np.asarray(model.decision_function(self._X), dtype=float)
 
-    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str]) -> Judgement:
+    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0) -> Judgement:
         """Judge item scores against the comparisons of a test part."""
-        return judge_comparisons(self.table.take(rows).comparisons, scores, metrics)
+        return judge_comparisons(self.table.take(rows).comparisons, scores, metrics, threshold)
 
     def fingerprint(self) -> str:
         """Return a digest of the items and their comparisons."""

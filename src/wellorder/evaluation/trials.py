@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .judging import threshold_of
 from .leaderboard import Protocol
 from .methods import Method, make_seeded
 from .nested import choose_params
@@ -66,7 +67,8 @@ def run_trial(
             searched = time.perf_counter()
             model.set_params(**params).fit(part.X, part.y)
             fitted = time.perf_counter()
-            judgement = task.judge(task.scores(model, part, split.test), split.test, protocol.metrics)
+            scores = task.scores(model, part, split.test)
+            judgement = task.judge(scores, split.test, protocol.metrics, threshold_of(model))
         except OutOfTime:
             took = time.perf_counter() - started
             share = f"its search did not finish within its share of {seconds:.1f} s"

@@ -1,4 +1,7 @@
-"""Metrics of item scores against comparisons: functions of (comparisons, scores), as others are of (y, scores)."""
+"""Metrics of item scores against comparisons: functions of (comparisons, scores), as others are of (y, scores).
+
+``threshold`` is how far scores must be apart for a model to call two items different.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from .comparisons import comparison_auc, comparison_error
 from .inputs import undefined
 
 
-def swapped_comparisons(comparisons: Comparisons, scores: Floats) -> float:
+def swapped_comparisons(comparisons: Comparisons, scores: Floats, threshold: float = 0.0) -> float:
     """Share of the decided comparisons that the scores put the wrong way round; tied scores are an error.
+
+    The threshold changes nothing: who stands above is asked, not whether a model would say so.
 
     Examples
     --------
@@ -27,13 +32,24 @@ def swapped_comparisons(comparisons: Comparisons, scores: Floats) -> float:
     return 1.0 - direction_share(pairs, scores)
 
 
-def missed_comparisons(comparisons: Comparisons, scores: Floats) -> float:
-    """Share of all comparisons that the scores get wrong: a wrong direction, or a tie whose scores differ."""
-    return comparison_error(comparisons.outcome, np.sign(_differences(comparisons, scores)), comparisons.weight)
+def missed_comparisons(comparisons: Comparisons, scores: Floats, threshold: float = 0.0) -> float:
+    """Share of all comparisons that the scores get wrong: a wrong direction, a missed tie, or one that is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> from wellorder.metrics.compared import missed_comparisons
+    >>> games = wo.Comparisons([0, 0, 1], [1, 2, 2], [1, 1, 0])
+    >>> missed_comparisons(games, np.array([0.0, 2.0, 2.5]), threshold=1.0)
+    0.0
+    """
+    d = _differences(comparisons, scores)
+    return comparison_error(comparisons.outcome, np.where(np.abs(d) > threshold, np.sign(d), 0.0), comparisons.weight)
 
 
-def tie_auc(comparisons: Comparisons, scores: Floats) -> float:
-    """Return :func:`comparison_auc` of the differences of item scores."""
+def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0) -> float:
+    """Return :func:`comparison_auc` of the differences of item scores, over all thresholds."""
     return comparison_auc(comparisons.outcome, _differences(comparisons, scores))
 
 
