@@ -37,8 +37,8 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
     headers = ["", "method", protocol.metric, "95 % interval", "against the first", *others, "search", "fit"]
     rows = [_row(place, each, protocol.metric, others) for place, each in enumerate(board.standings, start=1)]
     print_table(headers, rows, right=(0, 2, *range(5, len(headers))))
-    for each in board.left_out:
-        click.echo(f"left out {each.method}: {each.reason}")
+    for reason, names in board.reasons.items():
+        click.echo(f"left out {', '.join(names)}: {reason}")
     if protocol.planned_repeats is not None:
         click.echo(
             f"{protocol.n_repeats} of {protocol.planned_repeats} rounds of splits: more would not have fitted into "

@@ -105,6 +105,14 @@ class Leaderboard:
         """The method with the best mean."""
         return self.standings[0]
 
+    @property
+    def reasons(self) -> dict[str, tuple[str, ...]]:
+        """Why methods were left out, and for each reason which."""
+        found: dict[str, tuple[str, ...]] = {}
+        for each in self.left_out:
+            found[each.reason] = (*found.get(each.reason, ()), each.method)
+        return found
+
     def of(self, method: str) -> tuple[Record, ...]:
         """Return the records of one method, in the order of the splits."""
         return _of(self.records, method)
