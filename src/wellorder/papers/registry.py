@@ -39,4 +39,5 @@ PAPERS = {
     "multipartite": Paper(
         "Statistical optimality in multipartite ranking and ordinal regression", "wellorder.papers.multipartite"
     ),
+    "comparisons": Paper("Support vector comparison machines", "wellorder.papers.comparisons"),
 }

@@ -26,7 +26,7 @@ Examples:
 def command(paper: str, data: str | None, quick: bool, records: str | None, picture: str | None, jobs: int) -> None:
     """Run a paper's experiments again, and print its values and ours side by side.
 
-    Papers: swapped-pairs, multipartite.
+    Papers: swapped-pairs, multipartite, comparisons.
     """
     from ...papers import PAPERS
     from ...suggest import suggest

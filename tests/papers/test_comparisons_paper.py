@@ -1,0 +1,205 @@
+"""Support vector comparison machines: its data, its grid search, and its figures from records."""
+
+from __future__ import annotations
+
+import gzip
+from functools import partial
+
+import numpy as np
+import pytest
+
+import wellorder as wo
+from wellorder.data import DataError
+from wellorder.evaluation import RecordFile
+from wellorder.metrics import comparison_auc, comparison_error
+from wellorder.papers import PAPERS, chess, comparisons
+from wellorder.papers.comparisons import Cell, Plan
+from wellorder.papers.comparisons_search import METHODS, fit_quietly, search
+from wellorder.papers.comparisons_simulation import NORMS, simulate, true_rank
+from wellorder.papers.sushi import read_sushi
+from wellorder.ratings import FEATURES
+from wellorder.spaces import Kernel
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Files like the sushi data and the chess games, much smaller."""
+    rng = np.random.default_rng(0)
+    sushi = tmp_path / "sushi"
+    sushi.mkdir()
+    n_people, n_sushis = 120, 12
+    scores = np.full((n_people, n_sushis), -1)
+    for line in scores:
+        rated = rng.permutation(n_sushis)[:10]
+        line[rated] = np.clip(rated // 3 + rng.integers(0, 2, 10), 0, 4)
+    with gzip.open(sushi / "sushi3b.5000.10.score.gz", "wt") as out:
+        out.writelines(" ".join(map(str, line)) + "\n" for line in scores)
+    items = [f"{n}\tname {n}\t1\t0\t{n}\t{n / 2}\t{n % 3}\t{n * n}\t0.5\n" for n in range(n_sushis)]
+    (sushi / "sushi3.idata").write_text("".join(items))
+    people = [f"{7 * n}\t{n % 2}\t{n % 5}\t{100 + n}\t{n % 48}\t0\t0\t{13}\t3\t0\t1\n" for n in range(n_people)]
+    (sushi / "sushi3.udata").write_text("".join(people))
+    games = tmp_path / "chess-kaggle-elo"
+    games.mkdir()
+    strength = rng.normal(0.0, 1.0, 13)
+    lines = []
+    for month in range(1, 25):
+        for _ in range(22):
+            white, black = rng.permutation(12)[:2] + (0 if month < 4 else 1)
+            d = strength[white] - strength[black] + 0.3 + rng.normal()
+            lines.append(f"{month},{white},{black},{0.5 if abs(d) < 0.7 else float(d > 0)}\n")
+    with gzip.open(games / "training_data.csv.gz", "wt") as out:
+        out.writelines(['"Month #","White Player #","Black Player #","Score"\n', *lines])
+    return tmp_path
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_simulated_labels_are_those_of_the_norm_with_a_little_noise(norm):
+    drawn = simulate(norm, 300, 100, np.random.default_rng(0))
+    assert np.bincount(drawn.outcome + 1)[1] == 300
+    assert len(drawn.outcome) == 400
+    assert np.abs(drawn.pairs).max() <= 3
+    rank = {
+        1.0: np.abs(drawn.pairs).sum(-1) ** 2,
+        2.0: (drawn.pairs**2).sum(-1),
+        np.inf: np.abs(drawn.pairs).max(-1) ** 2,
+    }
+    assert true_rank(norm, drawn.pairs) == pytest.approx(rank[NORMS[norm]])
+    d = rank[NORMS[norm]][:, 1] - rank[NORMS[norm]][:, 0]
+    assert (np.abs(d[drawn.outcome == 0]) < 2.2).all()
+    assert (d * drawn.outcome > -0.3)[drawn.outcome != 0].all()
+    assert np.count_nonzero(np.abs(d[drawn.outcome == 0]) > 1) > 0
+
+
+def test_sushi_pairs_are_neighbours_in_a_persons_scores(folder):
+    found = read_sushi(folder / "sushi")
+    assert found.pairs.shape == (600, 2, 14)
+    assert set(found.outcome) == {0, 1}
+    scores = np.loadtxt(folder / "sushi" / "sushi3b.5000.10.score.gz")
+    first = np.sort(scores[0][scores[0] >= 0])
+    assert found.outcome[:5].tolist() == np.sign(np.diff(first)[::2]).tolist()
+    assert found.items.std(axis=0)[[2, 3, 4, 5, 7, 8, 9, 10, 11]] == pytest.approx(np.ones(9))
+    assert (found.pairs[:, 0, 7:] == found.pairs[:, 1, 7:]).all()
+    # person 47 grew up abroad: in the middle of all prefectures
+    north, abroad = found.pairs[0, 0, 10], found.pairs[47 * 5, 0, 10]
+    assert abs(abroad) < 0.2 < north
+
+
+def test_a_file_that_is_missing_or_another_is_named(tmp_path, folder):
+    with pytest.raises(DataError, match=r"score\.gz.*not there"):
+        read_sushi(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match="games are not there"):
+        chess.read_chess(tmp_path / "elsewhere")
+    (folder / "sushi" / "sushi3.idata").write_text("what\n")
+    with pytest.raises(DataError, match="not a file of the sushi data"):
+        read_sushi(folder / "sushi")
+
+
+def test_chess_windows_have_known_players_only_and_never_look_ahead(folder):
+    games = chess.read_chess(folder / "chess-kaggle-elo")
+    assert games.compared.pairs.shape == (528, 2, 16)
+    at_once = games.compared.pairs[games.month == 1]
+    assert (at_once[:, :, FEATURES.index("games")] == 0).all()
+    window = chess.window(games, 1, "in the train part")
+    months = games.month
+    counted = np.bincount(games.players[(months > 12) & (months <= 16)].ravel(), minlength=13)
+    known = (counted[games.players] >= 10).all(axis=1)
+    assert len(window.train.outcome) == np.count_nonzero(known & (months > 12) & (months <= 16))
+    assert len(window.search.outcome) == np.count_nonzero(known & (months > 12) & (months <= 15))
+    assert len(window.test.outcome) == np.count_nonzero(known & (months > 16) & (months <= 24))
+    first = chess.window(games, 0, "so far")
+    assert (first.train.pairs[:, :, FEATURES.index("games")] > 0).all()
+    path = folder / "chess-kaggle-elo" / "training_data.csv.gz"
+    head, *lines = gzip.decompress(path.read_bytes()).decode().splitlines(keepends=True)
+    future = [line if int(line.split(",")[0]) <= 16 else line[: line.rindex(",")] + ",1\n" for line in lines]
+    path.write_bytes(gzip.compress("".join([head, *future]).encode()))
+    changed = chess.window(chess.read_chess(folder / "chess-kaggle-elo"), 1, "in the train part")
+    assert (changed.train.pairs == window.train.pairs).all()
+    assert (changed.test.outcome == -1).all()
+
+
+def test_chess_models_learn_who_is_stronger(folder):
+    window = chess.window(chess.read_chess(folder / "chess-kaggle-elo"), 1, "so far")
+    found, params = chess.learned("linear", window, (1e-4, 1.0))
+    assert found > chess.rated("baseline", window.test)
+    assert params["C"] in (1e-4, 1.0)
+    decided = window.test.outcome != 0
+    assert chess.rated("baseline", window.test) == pytest.approx((window.test.outcome[decided] < 0).mean() / 2)
+    only_draws = window._replace(search=window.search.take(window.search.outcome == 0))
+    assert np.isnan(chess.learned("linear", only_draws, (1.0,))[0])
+
+
+@pytest.mark.parametrize(("method", "ties", "twice"), [("rank", 0.0, 1.0), ("rank2", 1.0, 2.0)])
+def test_rankers_have_the_papers_cost_on_every_pair(method, ties, twice):
+    train = simulate("‖x‖₂²", 20, 30, np.random.default_rng(0))
+    K = Kernel("rbf", 0.5).matrix(train.items, train.items)
+    ranker = fit_quietly(METHODS[method](3.0), train, K).estimator_
+    scores = ranker.decision_function(K)
+    d, y = scores[50:] - scores[:50], train.outcome
+    a = np.zeros(len(K))
+    a[ranker.support_] = ranker.dual_coef_
+    hinge = twice * np.maximum(0, 1 - d * y)[y != 0].sum()
+    hinge += ties * sum(np.maximum(0, 1 - side * d[y == 0]).sum() for side in (-1, 1))
+    assert ranker.objective_ == pytest.approx(0.5 * a @ K @ a + 3.0 * hinge, rel=1e-6)
+
+
+def test_the_search_chooses_the_model_that_is_best_on_validation_pairs():
+    rng = np.random.default_rng(1)
+    train, validation, test = (simulate("‖x‖₁²", 20, 20, rng) for _ in range(3))
+    costs, widths = (0.1, 10.0), (0.02, 0.2, 2.0)
+    chosen = search(train, validation, ["compare"], costs, widths)["compare"]
+    slow = {}
+    for C in costs:
+        for gamma in widths:
+            model = wo.CompareSVM(C, kernel="rbf", gamma=gamma).fit(train.pairs, train.outcome)
+            error = comparison_error(validation.outcome, model.predict(validation.pairs))
+            slow[C, gamma] = error, comparison_auc(validation.outcome, model.compare(validation.pairs)), model
+    assert chosen["error"].value == min(error for error, _, _ in slow.values())
+    assert chosen["auc"].value == pytest.approx(max(auc for _, auc, _ in slow.values()))
+    best = slow[chosen["auc"].C, chosen["auc"].gamma][2]
+    assert chosen["auc"].judge(test)["auc"] == pytest.approx(
+        comparison_auc(test.outcome, best.compare(test.pairs)), abs=1e-3
+    )
+    assert chosen["auc"].scores(test.items) == pytest.approx(best.decision_function(test.items), rel=1e-2, abs=1e-2)
+
+
+def test_sets_are_drawn_apart_and_with_the_share_of_ties(folder):
+    sushi = read_sushi(folder / "sushi")
+    parts = comparisons._draw(Cell("sushi", 20, 0.3, 0), sushi)
+    assert [np.count_nonzero(part.outcome == 0) for part in parts] == [6, 6, 6]
+    assert len(np.unique(np.concatenate([part.pairs.reshape(20, -1) for part in parts]), axis=0)) == 60
+
+
+def test_ties_are_worth_learning_from():
+    """Figure 4 in small: compare errs less than rank, and the truth least."""
+    found = {method: [] for method in ("rank", "compare")}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        train, validation, test = (simulate("‖x‖₂²", n, n, rng) for n in (40, 40, 400))
+        for method, best in search(train, validation, list(found), (1.0, 30.0), (0.01, 0.1)).items():
+            found[method].append(best["error"].judge(test)["error"])
+    assert np.mean(found["compare"]) < np.mean(found["rank"])
+
+
+def test_the_figures_go_on_from_records(folder, monkeypatch):
+    monkeypatch.setattr(comparisons, "search", partial(search, costs=(1.0,), widths=(0.05, 0.5)))
+    monkeypatch.setattr(chess, "learned", partial(chess.learned, costs=(0.01,)))
+    plan = Plan(sizes=(20,), size=20, shares=(0.5, 0.8), n_sets=2, windows=(0, 1))
+    records = folder / "records.jsonl"
+    seen = []
+    found = comparisons.run(folder, plan, RecordFile(records), 1, lambda *each: seen.append(each))
+    n_planned = 2 * 2 * (4 * 4 + 3) + 2 * 2 * 9 + 1
+    assert seen[-1][:2] == (n_planned, n_planned)
+    lines = found.lines()
+    assert sum(line.startswith("| ‖x‖∞² | 20 |") for line in lines) == 1
+    assert sum(line.startswith("| sushi | 80% |") for line in lines) == 1
+    assert sum(line.startswith("| polynomial, ratings |") for line in lines) == 2
+    assert found.order("sushi", [(20, 0.5)], "error").count(" < ") == 2
+    again = comparisons.run(folder, plan, RecordFile(records), 1, lambda *each: seen.append(each))
+    assert seen[-1] == (n_planned, n_planned, "figure 3")
+    assert again.lines() == lines
+    found.picture(folder / "figures.png")
+    assert (folder / "figures.png").stat().st_size > 10_000
+
+
+def test_it_is_among_the_papers():
+    assert PAPERS["comparisons"].reproduce is comparisons.reproduce
