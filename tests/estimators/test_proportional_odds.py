@@ -251,7 +251,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="1,001 levels, and ProportionalOdds keeps a threshold"):
         wo.ProportionalOdds().fit(np.zeros((1_001, 1)), np.arange(1_001))
     for C in (1e6, np.inf):
-        with pytest.warns(ConvergenceWarning, match="stopped after 1 of max_iter=1"):
+        with pytest.warns(ConvergenceWarning, match="stopped after max_iter=1 steps"):
             wo.ProportionalOdds(C=C, max_iter=1).fit(X, y)
 
 

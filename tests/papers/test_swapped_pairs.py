@@ -114,3 +114,17 @@ def test_the_command_prints_the_table(small, capsys):
     with pytest.raises(SystemExit):
         main(["reproduce", "swapped-pairs", "--data", str(small), "--quick", "--jobs", "1"])
     assert "| Made | 30 / 20 |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--picture", "table.docx"], "pictures end in"),
+        (["--jobs", "0"], "a number of processes"),
+    ],
+)
+def test_what_cannot_work_is_said_before_the_work(small, capsys, options, message):
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "swapped-pairs", "--data", str(small), *options])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err

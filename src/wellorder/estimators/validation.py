@@ -93,9 +93,13 @@ def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float) -> Non
         where = f"the objective about {share:.1g} of its value above the minimum"
     else:
         where = "no bound on how far the objective is above its minimum"
+    if result.n_iter >= max_iter:
+        stopped, first = f"stopped after max_iter={max_iter} steps", "raise max_iter, "
+    else:
+        stopped, first = f"stopped after {result.n_iter} steps, as rounding hid any further gain,", "raise tol, "
     warnings.warn(
-        f"stopped after {result.n_iter} of max_iter={max_iter} steps with {where} (tol={tol:g}); raise max_iter, scale "
-        "the columns of X (StandardScaler), lower C, or check that a kernel of your own is positive semidefinite",
+        f"{stopped} with {where} (tol={tol:g}); {first}scale the columns of X (StandardScaler), lower C, or check that "
+        "a kernel of your own is positive semidefinite",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -10,6 +10,22 @@ from ..options import output_file
 from ..output import progress_bar
 
 
+def _not_zero(context: click.Context, parameter: click.Parameter, value: int) -> int:
+    if value == 0:
+        raise click.BadParameter("give a number of processes, or -1 for one a processor")
+    return value
+
+
+def _refuse_unknown_ending(path: str) -> None:
+    """Say before hours of work, not after, that no picture can be written."""
+    from matplotlib.figure import Figure
+
+    known = Figure().canvas.get_supported_filetypes()
+    ending = os.path.splitext(path)[1].lstrip(".").lower()
+    if ending not in known:
+        raise click.UsageError(f"--picture {path}: pictures end in {', '.join(f'.{each}' for each in sorted(known))}")
+
+
 @click.command(
     epilog="""\b
 Examples:
@@ -22,7 +38,9 @@ Examples:
 @click.option("--quick", is_flag=True, help="Fewer repetitions: minutes instead of half an hour.")
 @click.option("--records", metavar="FILE", callback=output_file, help="Keep a JSON line a fit here, and go on from it.")
 @click.option("--picture", metavar="FILE", callback=output_file, help="Draw paper's values and ours.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a processor.")
+@click.option(
+    "--jobs", type=int, callback=_not_zero, default=-1, show_default=True, help="Processes; -1 is one a processor."
+)
 def command(paper: str, data: str | None, quick: bool, records: str | None, picture: str | None, jobs: int) -> None:
     """Run a paper's experiments again, and print its values and ours side by side.
 
@@ -36,7 +54,10 @@ def command(paper: str, data: str | None, quick: bool, records: str | None, pict
     if data is None:
         raise click.UsageError("name the folder with the data sets: --data DIR, or the variable WELLORDER_DATA")
     if not os.path.isdir(data):
-        raise click.UsageError(f"--data {data}: there is no such folder")
+        what = "this is no folder" if os.path.exists(data) else "there is no such folder"
+        raise click.UsageError(f"--data {data}: {what}")
+    if picture is not None:
+        _refuse_unknown_ending(picture)
     with progress_bar(PAPERS[paper].title) as bar:
         found = PAPERS[paper].reproduce(data, quick=quick, records=records, n_jobs=jobs, progress=bar.show)
     for line in found.lines():
