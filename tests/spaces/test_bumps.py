@@ -13,6 +13,11 @@ from wellorder.spaces.bump_search import BumpSearch
 from wellorder.sweeps.nodes import Nodes, node_sums
 
 
+def plain(n, scale=1.0):
+    """Columns that are not moved, and whose range has no end to speak of."""
+    return Standard(np.zeros(n), np.full(n, scale), np.full(n, -1e308), np.full(n, 1e308))
+
+
 def mixed_columns(rng, n=600):
     """Binary, few values, many values, mostly zero, constant, far from zero."""
     return np.column_stack(
@@ -48,7 +53,7 @@ def test_scores_equal_the_reference(data, form_of_x):
 
 
 def test_the_same_bump_twice_is_one():
-    standard = Standard(np.zeros(2), np.ones(2))
+    standard = plain(2)
     bumps = Bumps.add_up(standard, 0.5, [1, 0, 1, 1], [0.5, 0.5, 0.5, 0.6], [1.0, 2.0, 3.0, 4.0])
     assert bumps.feature.tolist() == [0, 1, 1]
     assert bumps.weight.tolist() == [2.0, 4.0, 4.0]
@@ -174,7 +179,7 @@ def test_node_sums(form, listed, shared):
     ids=str,
 )
 def test_parts_that_do_not_fit_are_refused(changes):
-    bumps = Bumps.add_up(Standard(np.zeros(2), np.ones(2)), 0.5, [0, 1], [0.0, 1.0], [1.0, 2.0])
+    bumps = Bumps.add_up(plain(2), 0.5, [0, 1], [0.0, 1.0], [1.0, 2.0])
     Bumps.from_arrays(bumps.to_arrays()).check(2)
     with pytest.raises(ValueError, match="bump"):
         Bumps.from_arrays(bumps.to_arrays() | changes).check(2)
@@ -247,9 +252,9 @@ def test_of_two_equal_columns_the_first_is_taken_whichever_is_packed():
 
 
 def test_a_column_beyond_all_numbers_is_far_from_every_bump():
-    bumps = Bumps.add_up(Standard(np.zeros(1), np.full(1, 1e-10)), 0.5, [0], [0.0], [1.0])
+    bumps = Bumps.add_up(plain(1, scale=1e-10), 0.5, [0], [0.0], [1.0])
     assert bumps.scores(np.array([[1e308], [0.0]])).tolist() == [0.0, 1.0]
-    narrow = Bumps.add_up(Standard(np.zeros(1), np.ones(1)), 5e-324, [0], [1.0], [1.0])
+    narrow = Bumps.add_up(plain(1), 5e-324, [0], [1.0], [1.0])
     assert narrow.scores(np.array([[1.0], [2.0]])).tolist() == [1.0, 0.0]
 
 
@@ -259,3 +264,19 @@ def test_rows_that_a_sparse_column_leaves_out_count_among_its_centres():
     weight = rng.uniform(0.5, 2.0, 3000)
     dense, sparse = (BumpSearch(form(X), weight, 0.5)._columns[0].centres for form in (np.asarray, sp.csr_array))
     np.testing.assert_allclose(sparse, dense, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_beyond_the_training_rows_scores_stay_as_at_their_ends(kind):
+    X = np.array([[-2.0, 0.0], [-1.0, 3.0], [1.0, 0.0], [2.0, 5.0]])
+    standard = Standard.fit(kind(X), np.array([1.0, 1.0, 1.0, 1.0]))
+    bumps = Bumps.add_up(standard, 0.5, [0, 1], [1.5, -1.0], [1.0, -2.0])
+    far = np.array([[-1e9, -7.0], [1e9, 99.0]])
+    ends = np.array([[-2.0, 0.0], [2.0, 5.0]])
+    np.testing.assert_array_equal(bumps.scores(kind(far)), bumps.scores(kind(ends)))
+    assert bumps.scores(kind(far))[1] != 0
+
+
+def test_rows_of_no_weight_do_not_widen_the_range():
+    standard = Standard.fit(np.array([[0.0], [1.0], [50.0]]), np.array([1.0, 1.0, 0.0]))
+    assert (standard.low[0], standard.high[0]) == (0.0, 1.0)

@@ -15,6 +15,8 @@ from ..sweeps import Array, Floats
 _NARROWEST = 1e-300
 """A σ² below this would make a bump's exponent at its own centre 0 · ∞."""
 
+_STANDARD = ("mean", "scale", "low", "high")
+
 _BLOCK = 16_384
 """Rows of a column that are worked on at a time: they stay in the cache."""
 
@@ -48,19 +50,31 @@ def read_column(X: Any, k: int) -> Column:
 
 @dataclass(frozen=True)
 class Standard:
-    """Columns standardised by the mean and the deviation of the rows that they were fitted on."""
+    """Columns standardised by the mean and the deviation of the rows that they were fitted on.
+
+    Values beyond those rows' own range are taken for its ends: bumps fall off to zero, and an item far out would
+    otherwise come to stand in the middle.
+    """
 
     mean: Floats
     scale: Floats
+    low: Floats
+    high: Floats
 
     @classmethod
     def fit(cls, X: Any, weight: Floats) -> Standard:
         """Take mean and deviation of each column, by weight; a constant column has scale one."""
         X, total = by_columns(X), float(weight.sum())
         mean, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        low, high = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        n_active = int(np.count_nonzero(weight > 0))
         for k in range(X.shape[1]):
             rows, values, _ = read_column(X, k)
             w = weight if rows is None else weight[rows]
+            seen = values[w > 0]
+            if len(seen) < n_active:
+                seen = np.append(seen, 0.0)  # what a sparse column does not list
+            low[k], high[k] = seen.min(initial=np.inf), seen.max(initial=-np.inf)
             peak = float(np.abs(values).max(initial=0.0, where=w > 0))
             if peak == 0.0:
                 continue
@@ -72,11 +86,12 @@ class Standard:
             mean[k] = centre * peak
             if deviation > 1e-13:  # else rounding is all there is
                 scale[k] = deviation * peak
-        return cls(mean, scale)
+        return cls(mean, scale, low, high)
 
     def column(self, X: Any, k: int) -> Column:
         """Return column k of X, standardised."""
         rows, values, rest = read_column(X, k)
+        values, rest = np.clip(values, self.low[k], self.high[k]), float(np.clip(rest, self.low[k], self.high[k]))
         with np.errstate(over="ignore"):  # infinitely far from every bump
             return Column(rows, (values - self.mean[k]) / self.scale[k], (rest - self.mean[k]) / self.scale[k])
 
@@ -134,6 +149,8 @@ class Bumps:
         return {
             "mean": self.standard.mean,
             "scale": self.standard.scale,
+            "low": self.standard.low,
+            "high": self.standard.high,
             "width": np.array([self.width]),
             "feature": self.feature,
             "centre": self.centre,
@@ -143,16 +160,16 @@ class Bumps:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Bumps:
         """Return the bumps that :meth:`to_arrays` has written down."""
-        standard, width = Standard(arrays["mean"], arrays["scale"]), arrays["width"]
+        standard, width = Standard(*(arrays[name] for name in _STANDARD)), arrays["width"]
         if width.dtype != np.float64 or width.shape != (1,):
             raise ValueError("the bumps' width is not one number")
         return cls(standard, float(width[0]), arrays["feature"], arrays["centre"], arrays["weight"])
 
     def check(self, n_features: int) -> None:
         """Raise an error where parts read from a file do not fit together."""
-        numbers = {"mean": n_features, "scale": n_features, "centre": len(self.feature), "weight": len(self.feature)}
-        for name, size in numbers.items():
-            part = getattr(self.standard if name in ("mean", "scale") else self, name)
+        sizes = dict.fromkeys(_STANDARD, n_features) | dict.fromkeys(("centre", "weight"), len(self.feature))
+        for name, size in sizes.items():
+            part = getattr(self.standard if name in _STANDARD else self, name)
             if part.dtype != np.float64 or part.shape != (size,) or not np.isfinite(part).all():
                 raise ValueError(f"the bumps' {name} are not {size} numbers")
         if self.feature.dtype.kind != "i" or self.feature.ndim != 1:
@@ -161,6 +178,8 @@ class Bumps:
             raise ValueError(f"a bump stands on a column that is not among the {n_features}")
         if (np.diff(self.feature) < 0).any():
             raise ValueError("the bumps are not sorted by feature")
+        if (self.standard.low > self.standard.high).any():
+            raise ValueError("a column's range ends before it begins")
         if not (self.standard.scale > 0).all() or not 0 < self.width < np.inf:
             raise ValueError("the bumps' scales and width are not positive")
 
