@@ -65,9 +65,9 @@ class OrderBoost(OrdinalModel):
         Whether the losses over pairs use the consistent form. "auto": where the costs over the levels present allow
         it: "linear" and "dcg" always, "full" up to three levels. True: an error where they do not. False: plain pairs.
     learner : {"gaussian", "tree"} or estimator, default="gaussian"
-        "gaussian": bumps over single standardised columns: f is additive, and beyond the training rows' range what it is
-        at its end (a single value far out spoils a column's scale: mind outliers). "tree": trees grown by LightGBM. A
-        regressor of scikit-learn's shape is cloned in each round and fitted to Newton's steps.
+        "gaussian": bumps over single standardised columns: f is additive, and stays as it is beyond the training rows'
+        range (a value far out spoils its column's scale: mind outliers). "tree": trees grown by LightGBM. A regressor
+        of scikit-learn's shape is cloned in each round and fitted to Newton's steps.
     n_estimators : int, default=300
         Most rounds.
     learning_rate : "auto" or float, default="auto"
