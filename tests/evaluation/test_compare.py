@@ -399,7 +399,7 @@ def test_kernels_are_only_tried_where_they_are_feasible():
 
 def test_methods_of_levels_and_lists_object_to_too_many():
     few, many = (Size("grades", 20_000, 10, 10**7, 20_000, r) for r in (5, 5_000))
-    for name in ("svor", "proportional-odds", "plug-in"):
+    for name in ("svor", "proportional-odds", "plug-in-ranker"):
         assert METHODS[name].objection(few) is None
         assert "5,000" in METHODS[name].objection(many)
     assert "10,000 rows a list, and one has 20,000" in METHODS["lambdarank"].objection(few)

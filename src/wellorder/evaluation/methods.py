@@ -173,7 +173,7 @@ METHODS: dict[str, Method] = {
         takes=("grades",),
         objection=_too_many_levels,
     ),
-    "plug-in": Method(
+    "plug-in-ranker": Method(
         "the expected grade, by the class probabilities of logistic regression",
         lambda: PlugInRanker(LogisticRegression(max_iter=1000)),
         _inner_costs,
