@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..losses import LOSSES, implicit_costs
@@ -19,9 +17,7 @@ from ..spaces import Bumps, Forest
 from ..sweeps import Array
 from .boost_task import Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for
 from .ordinal_model import OrdinalModel
-from .validation import check_option, check_positive, check_whole
-
-F = TypeVar("F", bound=Callable[..., Any])
+from .validation import check_option, check_positive, check_whole, exists_for_losses
 
 _PAIR_LOSSES = {"pairs": "exponential", "squared_hinge": "squared_hinge"}
 _ORDINAL_LOSSES = ("orboost", "proportional_odds")
@@ -30,17 +26,6 @@ _NUMBERS |= dict.fromkeys(("learning_rate", "validation_fraction", "width", "l2_
 _UNSET = {"n_iter_no_change": None, "learning_rate": "auto", "l2_regularization": 0}
 _FLOATS = (np.float64, np.float32)
 _FITTED = {"classes_", "learner_weights_", "learners_", "pieces_", "thresholds_", "validation_risk_"}
-
-
-def _boosts(*losses: str) -> Callable[[F], F]:
-    """Let a method exist for some losses only."""
-
-    def check(self: OrderBoost) -> bool:
-        if self.loss not in losses:
-            raise AttributeError(f"this needs loss={' or '.join(map(repr, losses))}, and the model has {self.loss!r}")
-        return True
-
-    return cast(Callable[[F], F], available_if(check))
 
 
 class OrderBoost(OrdinalModel):
@@ -220,12 +205,12 @@ class OrderBoost(OrdinalModel):
         """Return scores; with an ordinal loss, grades in the labels that the model was fitted with."""
         return super().predict(X) if self.loss in _ORDINAL_LOSSES else self.decision_function(X)
 
-    @_boosts("proportional_odds")
+    @exists_for_losses("proportional_odds")
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row."""
         return level_probabilities(self.decision_function(X), self.thresholds_)
 
-    @_boosts("orboost")
+    @exists_for_losses("orboost")
     def implicit_costs(self) -> OrderGraph:
         r"""Return the misranking costs that ORBoost's thresholds stand for.
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
 from ..order import Comparisons, Grades, OrderSum, Supervision, refuse_beside
 from ..order.graph import Full
 from ..solvers import SolveResult
 
 Order: TypeAlias = Grades | Comparisons | OrderSum
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None) -> Order:
@@ -103,3 +105,14 @@ def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float) -> Non
         ConvergenceWarning,
         stacklevel=3,
     )
+
+
+def exists_for_losses(*losses: str) -> Callable[[F], F]:
+    """Let a method exist for some losses only."""
+
+    def check(self: Any) -> bool:
+        if self.loss not in losses:
+            raise AttributeError(f"this needs loss={' or '.join(map(repr, losses))}, and the model has {self.loss!r}")
+        return True
+
+    return cast(Callable[[F], F], available_if(check))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ class StreamedSystem(RatingSystem):
     _state: dict[str, Floats]
     """What is known of each player, by name; in the order in which the sweep takes it."""
 
+    @abstractmethod
     def _new(self) -> dict[str, float]:
         """Return what is known of a player who has not played."""
-        raise NotImplementedError
 
     def _forget(self) -> None:
         super()._forget()
