@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ..evaluation import Record, RecordFile
-from ..evaluation.versions import versions
 from ..sweeps import Floats
-from ..sweeps.dispatch import prefer_compiled
 from . import chess
-from .chess import FILTERS, LEARNED, RATED, Games, read_chess
+from .chess import FILTERS, LEARNED, RATED, read_chess
 from .comparisons_search import COSTS, CRITERIA, METHODS, WIDTHS, judge, search
 from .comparisons_simulation import NORMS, SIDE, Compared, simulate, true_rank
 from .comparisons_tables import ComparisonFigures, Pattern
+from .running import Piece, Progress, record_key, run_pieces
 from .sushi import read_sushi
 
 DATA = (*NORMS, "sushi")
@@ -73,7 +70,6 @@ class ChessCell(NamedTuple):
 
     taken: str
     window: int
-    method: str
 
 
 def reproduce(
@@ -82,7 +78,7 @@ def reproduce(
     quick: bool = False,
     records: str | os.PathLike[str] | None = None,
     n_jobs: int = -1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> ComparisonFigures:
     """Run the paper's figures again.
 
@@ -102,59 +98,34 @@ def reproduce(
     return run(Path(data), QUICK if quick else Plan(), RecordFile(records), n_jobs, progress)
 
 
-def run(
-    data: Path, plan: Plan, kept: RecordFile, n_jobs: int, progress: Callable[[int, int, str], None] | None
-) -> ComparisonFigures:
+def run(data: Path, plan: Plan, kept: RecordFile, n_jobs: int, progress: Progress | None) -> ComparisonFigures:
     """Compute what a plan asks for and is not kept yet."""
     sushi, games = read_sushi(data / "sushi"), read_chess(data / "chess-kaggle-elo")
-    cells = {(cell, method): _key(cell, method) for cell in plan.cells() for method in cell.methods()}
-    matches = {
-        cell: _key(cell, cell.method)
-        for taken in FILTERS
-        for number in plan.windows
-        for cell in (ChessCell(taken, number, method) for method in (*RATED, *LEARNED))
-    }
-    keys = [*cells.values(), *matches.values()]
-    used = {key: kept[key] for key in keys if key in kept}
-    waiting: dict[Cell, list[str]] = {}
-    for (cell, method), key in cells.items():
-        if key not in kept:
-            waiting.setdefault(cell, []).append(method)
-    missing = [cell for cell, key in matches.items() if key not in kept]
-    pattern: Pattern | None = None
-    for found in _run(sushi, games, waiting, missing, n_jobs):
-        if isinstance(found, Pattern):
-            pattern = found
-        else:
-            for record in found:
-                kept.append(record)
-                used[record.key] = record
-        if progress is not None:
-            name = "figure 3" if isinstance(found, Pattern) else found[0].data
-            progress(len(used) + (pattern is not None), len(keys) + 1, name)
-    assert pattern is not None
-    return ComparisonFigures(tuple(used[key] for key in keys), plan, pattern, DATA, (*METHODS, TRUTH))
-
-
-def _run(
-    sushi: Compared, games: Games, waiting: dict[Cell, list[str]], missing: list[ChessCell], n_jobs: int
-) -> Iterator[Any]:
-    """Compute the pattern and what is missing, the longest first, in any order."""
-    jobs = [
-        delayed(_trial)(cell, sushi if cell.data == "sushi" else None, methods)
-        for cell, methods in sorted(waiting.items(), key=lambda each: -each[0].n)
+    pieces = [
+        Piece(
+            each.data,
+            {method: _key(each, method) for method in each.methods()},
+            partial(_trial, each, sushi if each.data == "sushi" else None),
+        )
+        for each in sorted(plan.cells(), key=lambda each: -each.n)
     ]
-    jobs += [delayed(_pattern)()]
-    jobs += [delayed(_match)(cell, chess.window(games, cell.window, cell.taken)) for cell in missing]
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", mmap_mode="r")(jobs)
+    for taken in FILTERS:
+        for number in plan.windows:
+            window = chess.window(games, number, taken)
+            cell = ChessCell(taken, number)
+            pieces += [
+                Piece("chess", {method: _key(cell, method)}, partial(_match, cell, window))
+                for method in (*RATED, *LEARNED)
+            ]
+    made, drawn = run_pieces(pieces, kept, n_jobs, progress, {"figure 3": _pattern})
+    return ComparisonFigures(made, plan, drawn["figure 3"], DATA, (*METHODS, TRUTH))
 
 
 def _trial(cell: Cell, sushi: Compared | None, methods: list[str]) -> list[Record]:
     """Search each method on one train and validation set, and judge its choices on the test set."""
     train, validation, test = _draw(cell, sushi)
     started = time.perf_counter()
-    with prefer_compiled():
-        chosen = search(train, validation, [method for method in methods if method in METHODS])
+    chosen = search(train, validation, [method for method in methods if method in METHODS])
     seconds = (time.perf_counter() - started) / max(len(chosen), 1)
     made = []
     for method in methods:
@@ -203,28 +174,28 @@ def _draw(cell: Cell, sushi: Compared | None) -> tuple[Compared, Compared, Compa
     return train, validation, test
 
 
-def _match(cell: ChessCell, games: chess.Window) -> list[Record]:
-    """Judge one way of predicting games on the test part of one window."""
-    started = time.perf_counter()
-    with prefer_compiled():
-        found, params = (
-            (chess.rated(cell.method, games.test), {}) if cell.method in RATED else chess.learned(cell.method, games)
+def _match(cell: ChessCell, games: chess.Window, methods: list[str]) -> list[Record]:
+    """Judge ways of predicting games on the test part of one window."""
+    made = []
+    for method in methods:
+        started = time.perf_counter()
+        found, params = (chess.rated(method, games.test), {}) if method in RATED else chess.learned(method, games)
+        made.append(
+            Record(
+                key=_key(cell, method),
+                data=f"chess, {cell.taken}",
+                method=method,
+                repeat=cell.window,
+                fold=0,
+                seed=0,
+                n_train=len(games.train.outcome),
+                n_test=len(games.test.outcome),
+                metrics={"auc": found},
+                params=params,
+                search_seconds=time.perf_counter() - started,
+            )
         )
-    return [
-        Record(
-            key=_key(cell, cell.method),
-            data=f"chess, {cell.taken}",
-            method=cell.method,
-            repeat=cell.window,
-            fold=0,
-            seed=0,
-            n_train=len(games.train.outcome),
-            n_test=len(games.test.outcome),
-            metrics={"auc": found},
-            params=params,
-            search_seconds=time.perf_counter() - started,
-        )
-    ]
+    return made
 
 
 def _pattern() -> Pattern:
@@ -233,8 +204,7 @@ def _pattern() -> Pattern:
     train, validation, _ = _draw(Cell(norm, n, ties, 0), None)
     side = np.linspace(-SIDE, SIDE, 61)
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    with prefer_compiled():
-        found = search(train, validation, ("rank", "rank2", "compare"))
+    found = search(train, validation, ("rank", "rank2", "compare"))
     levels: dict[str, Floats] = {method: each["error"].scores(points) for method, each in found.items()}
     return Pattern(norm, train, side, true_rank(norm, points), levels)
 
@@ -247,5 +217,4 @@ def _key(cell: Cell | ChessCell, method: str) -> str:
         )
     else:
         home, made = f"chess/{cell.taken}/{cell.window}", (chess.COSTS, chess.KERNELS)
-    digest = hashlib.blake2b(repr((made, COSTS, WIDTHS, versions())).encode(), digest_size=12).hexdigest()
-    return f"comparisons/{home}/{method}/{digest}"
+    return record_key(f"comparisons/{home}/{method}", made, COSTS, WIDTHS)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ..estimators import OrderBoost
 from ..evaluation import Record, RecordFile
-from ..evaluation.versions import versions
 from ..metrics import order_error_rates
 from ..sweeps import Ints
-from ..sweeps.dispatch import prefer_compiled
 from .movielens import Ratings, read_ratings
-from .multipartite_relations import Relations, relate
-from .multipartite_simulation import Curve, simulate
+from .multipartite_relations import relate
+from .multipartite_simulation import simulate
 from .multipartite_tables import SAMPLES, Multipartite
+from .running import Piece, Progress, record_key, run_pieces
 
 METHODS: dict[str, Callable[[], OrderBoost]] = {
     "pair rank": lambda: OrderBoost("pairs", order="linear"),
@@ -39,7 +36,7 @@ def reproduce(
     quick: bool = False,
     records: str | os.PathLike[str] | None = None,
     n_jobs: int = -1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Multipartite:
     """Run the paper's figures and tables again.
 
@@ -58,43 +55,31 @@ def reproduce(
     """
     n_replicates = 5 if quick else 50
     ratings = read_ratings(Path(data) / "movielens-100k")
-    kept = RecordFile(records)
-    planned = [(sample, number, method) for sample in SAMPLES for number in range(n_replicates) for method in METHODS]
-    keys = {each: _key(*each) for each in planned}
-    used = {key: kept[key] for key in keys.values() if key in kept}
-    waiting = [each for each, key in keys.items() if key not in kept]
-    n_planned = len(planned) + 2
-    curves: dict[str, Curve] = {}
-    relations: Relations | None = None
-    for number, found in enumerate(_run(ratings, waiting, n_jobs), start=len(used) + 1):
-        match found:
-            case Record():
-                kept.append(found)
-                used[found.key] = found
-            case Relations():
-                relations = found
-            case _:
-                curves = found
-        if progress is not None:
-            progress(number, n_planned, found.data if isinstance(found, Record) else "figures")
-    assert relations is not None
-    return Multipartite(tuple(used.values()), n_replicates, curves, relations, tuple(METHODS))
+    pieces = [
+        Piece(sample, {method: _key(sample, number, method)}, partial(_replicate, ratings, sample, number))
+        for sample in SAMPLES
+        for number in range(n_replicates)
+        for method in METHODS
+    ]
+    figures: dict[str, Callable[[], object]] = {
+        "figures 3 and 4": partial(relate, ratings),
+        "figures 1 and 2": simulate,
+    }
+    made, drawn = run_pieces(pieces, RecordFile(records), n_jobs, progress, figures)
+    curves, relations = drawn["figures 1 and 2"], drawn["figures 3 and 4"]
+    return Multipartite(made, n_replicates, curves, relations, tuple(METHODS))
 
 
-def _run(ratings: Ratings, waiting: list[tuple[str, int, str]], n_jobs: int) -> Iterator[Any]:
-    """Compute the figures and the fits that are missing, in any order."""
-    jobs = [delayed(relate)(ratings), delayed(simulate)()]
-    jobs += [delayed(_replicate)(ratings, *each) for each in waiting]
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", mmap_mode="r")(jobs)
+def _replicate(ratings: Ratings, sample: str, number: int, methods: list[str]) -> list[Record]:
+    """Fit methods on one drawn sample; rounds are chosen on a second one of the same size."""
+    return [_fitted(ratings, sample, number, method) for method in methods]
 
 
-def _replicate(ratings: Ratings, sample: str, number: int, method: str) -> Record:
-    """Fit one method on one drawn sample; rounds are chosen on a second one of the same size."""
+def _fitted(ratings: Ratings, sample: str, number: int, method: str) -> Record:
     train, other, test = _draw(ratings, sample, number)
     model = METHODS[method]()
     started = time.perf_counter()
-    with prefer_compiled():
-        model.fit(ratings.X[train], ratings.rating[train], X_val=ratings.X[other], y_val=ratings.rating[other])
+    model.fit(ratings.X[train], ratings.rating[train], X_val=ratings.X[other], y_val=ratings.rating[other])
     seconds = time.perf_counter() - started
     errors = order_error_rates(ratings.rating[test], model.decision_function(ratings.X[test]), ties="half")
     found = getattr(model, "thresholds_", None)
@@ -130,5 +115,4 @@ def _draw(ratings: Ratings, sample: str, number: int) -> tuple[Ints, Ints, Ints]
 
 def _key(sample: str, number: int, method: str) -> str:
     params = sorted((name, repr(value)) for name, value in METHODS[method]().get_params().items())
-    digest = hashlib.blake2b(repr((params, SAMPLES[sample], versions())).encode(), digest_size=12)
-    return f"multipartite/{sample}/{number}/{method}/{digest.hexdigest()}"
+    return record_key(f"multipartite/{sample}/{number}/{method}", params, SAMPLES[sample])

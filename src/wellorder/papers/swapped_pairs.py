@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from joblib import Parallel, delayed
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.svm import SVR
 
@@ -15,9 +14,9 @@ from ..data import DataError, Table, read
 from ..estimators import SVOR, RankSVM, SwapSVM
 from ..evaluation import GradedTask, Method, Protocol, Record, RecordFile, Size, Split, hold_outs, run_trial, trial_key
 from ..evaluation.methods import Grid
-from ..sweeps.dispatch import prefer_compiled
 from .binned import Binned
 from .pointwise import Pointwise
+from .running import Piece, Progress, run_pieces
 from .swapped_pairs_table import TableOne
 
 
@@ -120,7 +119,7 @@ def reproduce(
     quick: bool = False,
     records: str | os.PathLike[str] | None = None,
     n_jobs: int = -1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> TableOne:
     """Run Table 1 again: every method on the same hold-outs, parameters searched on each training part.
 
@@ -139,40 +138,25 @@ def reproduce(
     """
     n_repeats = 3 if quick else 20
     protocol = replace(_PROTOCOL, n_repeats=n_repeats)
-    tables = {name: _read(Path(data), name) for name in DATA_SETS}
-    kept = RecordFile(records)
-    used: dict[str, Record] = {}
-    waiting: list[tuple[str, Table, Split, list[str]]] = []
-    for name, table in tables.items():
-        task = GradedTask(table)
-        for split in _splits(name, table, n_repeats):
-            keys = {method: trial_key(task, method, METHODS[method], split, protocol) for method in METHODS}
-            used |= {key: kept[key] for key in keys.values() if key in kept}
-            missing = [method for method, key in keys.items() if key not in kept]
-            if missing:
-                waiting.append((name, table, split, missing))
-    n_planned = len(tables) * n_repeats * len(METHODS)
-    for made in _run(waiting, protocol, n_jobs):
-        for record in made:
-            kept.append(record)
-            used[record.key] = record
-        if progress is not None:
-            progress(len(used), n_planned, made[0].data)
-    return TableOne(tuple(used.values()), n_repeats, DATA_SETS, tuple(METHODS))
+    pieces = [
+        _hold_out(name, table, split, protocol)
+        for name, table in ((name, _read(Path(data), name)) for name in DATA_SETS)
+        for split in _splits(name, table, n_repeats)
+    ]
+    made, _ = run_pieces(pieces, RecordFile(records), n_jobs, progress)
+    return TableOne(made, n_repeats, DATA_SETS, tuple(METHODS))
 
 
-def _run(
-    waiting: Sequence[tuple[str, Table, Split, list[str]]], protocol: Protocol, n_jobs: int
-) -> Iterator[list[Record]]:
-    runs = (delayed(_trials)(*each, protocol) for each in waiting)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(runs)
+def _hold_out(name: str, table: Table, split: Split, protocol: Protocol) -> Piece:
+    task = GradedTask(table)
+    keys = {method: trial_key(task, method, each, split, protocol) for method, each in METHODS.items()}
+    return Piece(name, keys, partial(_trials, name, table, split, protocol))
 
 
-def _trials(name: str, table: Table, split: Split, methods: Sequence[str], protocol: Protocol) -> list[Record]:
+def _trials(name: str, table: Table, split: Split, protocol: Protocol, methods: list[str]) -> list[Record]:
     """Run some methods on one hold-out."""
     task = GradedTask(table)
-    with prefer_compiled():
-        made = [run_trial(task, method, METHODS[method], split, protocol) for method in methods]
+    made = [run_trial(task, method, METHODS[method], split, protocol) for method in methods]
     return [replace(record, data=name, swaps=None) for record in made]
 
 
