@@ -10,6 +10,7 @@ from tests.reference import aggregation as reference
 
 import wellorder as wo
 from wellorder.aggregation import borda, markov, markov_chain, median_rank
+from wellorder.aggregation.learning import learn_weights
 
 FUNCTIONS = [borda, median_rank, markov_chain]
 
@@ -32,7 +33,8 @@ def test_borda_and_median_count_item_by_item(form, case):
 
 
 @given(case=tables(), teleport=st.sampled_from([0.02, 0.15, 0.9]))
-def test_markov_chain_is_where_the_walk_rests(case, teleport):
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_markov_chain_is_where_the_walk_rests(form, case, teleport):
     scores, group, weights = case
     expected = reference.markov_chain(scores, group, weights, teleport)
     np.testing.assert_allclose(markov_chain(scores, group, weights, teleport), expected, rtol=1e-9)
@@ -120,6 +122,39 @@ def test_bad_options_are_named(call, message):
 def test_no_row_and_one_row(function):
     assert function(np.zeros((0, 2))).shape == (0,)
     assert function([[0.3, 0.1]]).tolist() == {borda: [0.0], median_rank: [-1.0], markov_chain: [1.0]}[function]
+
+
+def test_both_forms_of_the_markov_chain_give_the_same_scores(monkeypatch):
+    rng = np.random.default_rng(3)
+    for noise in (0.3, 3.0):
+        scores = np.round(rng.standard_normal((6_000, 1)) + noise * rng.standard_normal((6_000, 4)), 1)  # ties
+        group = rng.integers(0, 90, 6_000)
+        compiled = markov_chain(scores, group)
+        with monkeypatch.context() as patch:
+            patch.setattr(markov, "_SHORT", 0)
+            np.testing.assert_allclose(markov_chain(scores, group), compiled, rtol=1e-10)
+
+
+def test_learned_weights_find_the_ranker_that_knows():
+    rng = np.random.default_rng(4)
+    truth = rng.standard_normal(200)
+    points = np.column_stack([rng.standard_normal(200), truth + 0.1 * rng.standard_normal(200), -truth])
+
+    def judge(scores):
+        return float(np.corrcoef(scores, truth)[0, 1])
+
+    weights = learn_weights(points, judge)
+    assert weights.sum() == pytest.approx(1)
+    assert weights[1] > 0.9
+    assert weights[2] == 0
+    tried = [judge(points @ other) for other in rng.dirichlet(np.ones(3), 500)]
+    assert judge(points @ weights) >= max(tried) - 0.01
+
+
+def test_nothing_to_learn_leaves_weights_equal():
+    points = np.random.default_rng(5).standard_normal((10, 4))
+    np.testing.assert_allclose(learn_weights(points, lambda scores: 1.0), 0.25)
+    assert learn_weights(points[:, :1], lambda scores: 1.0).tolist() == [1.0]
 
 
 def test_the_room_is_open():

@@ -20,6 +20,10 @@ ESTIMATORS = [
     wo.SwapSVM(kernel="rbf", gamma=0.5),
     wo.SVOR(),
     wo.SVOR(kernel="rbf", gamma=0.5, thresholds="explicit"),
+    wo.ConvexHullRanker(),
+    wo.ConvexHullRanker(slacks="row"),
+    wo.ConvexHullRanker(kernel="rbf", gamma=0.5),
+    wo.ConvexHullRanker(penalty="laplacian", n_neighbors=3),
     wo.ProportionalOdds(),
     wo.OrderBoost(n_estimators=5),
     wo.OrderBoost("orboost", n_estimators=5),
@@ -29,6 +33,14 @@ ESTIMATORS = [
     wo.BoostedTrees("ranks", n_estimators=5, min_samples_leaf=2),
     wo.BoostedTrees("lambdarank", n_estimators=5, min_samples_leaf=2),
     wo.PlugInRanker(),
+    wo.RankBoost(n_estimators=5),
+    wo.RankBoost(n_estimators=5, step="exact"),
+    wo.MultipleHyperplaneRanker(),
+    wo.MultipleHyperplaneRanker(wo.RankBoost(n_estimators=5), pairs="adjacent", aggregate="markov"),
+    wo.MultipleHyperplaneRanker(aggregate="weighted_borda", metric="swapped_pairs"),
+    wo.NestedRanker(),
+    wo.OrderEnsemble([("svm", wo.RankSVM()), ("column", wo.BestFeature())], random_state=0),
+    wo.OrderEnsemble([("svm", wo.RankSVM()), ("ridge", wo.RidgeRanker())], combine="borda", weights="equal"),
     wo.BestFeature(),
     wo.RidgeRanker(),
     wo.RidgeRanker(on="ranks"),
@@ -47,10 +59,23 @@ NO_KERNEL = {
 
 TO_TOL = dict.fromkeys(DRAWN, "a hinge's corners make paths that differ in the last bit end apart, within tol")
 TREES = dict.fromkeys(DRAWN, "min_samples_leaf and the bins of a column count rows, whatever their weight")
+PROGRAMME = dict.fromkeys(DRAWN, "a programme's solver ends within its own tolerance")
+LISTS = {"check_methods_subset_invariance": "a row's score counts the rows of its list that stand below it"}
+LEARNED = dict.fromkeys(DRAWN, "the lists that weights are learned on count rows, whatever their weight")
+NEIGHBOURS = dict.fromkeys(DRAWN, "a row listed twice is its own nearest neighbour")
+FOLDS = dict.fromkeys(DRAWN, "folds count rows, whatever their weight")
 
 
 def expected_failures(estimator):
     params = estimator.get_params()
+    if isinstance(estimator, wo.OrderEnsemble):
+        return LISTS if estimator.combine == "borda" else FOLDS
+    if isinstance(estimator, wo.MultipleHyperplaneRanker | wo.NestedRanker):
+        return LISTS | (LEARNED if params.get("aggregate") == "weighted_borda" else {})
+    if params.get("slacks") == "row":
+        return PROGRAMME
+    if params.get("penalty") == "laplacian":
+        return NEIGHBOURS
     if params.get("learner") == "tree" or isinstance(estimator, wo.BoostedTrees):
         return TREES
     hinge = isinstance(estimator, wo.SwapSVM | wo.SVOR) or params.get("loss") == "hinge"
@@ -61,6 +86,8 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("default:the best function is zero")  # row slacks on grades drawn at random
+@pytest.mark.filterwarnings("default:no member orders held-out rows")  # nor can any, where grades are drawn at random
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learns_estimator_checks(estimator, check):
     check(estimator)

@@ -185,6 +185,21 @@ def test_bad_input_is_named(model):
         fitted.predict(np.zeros((2, 2, 5)))
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: wo.Pairs(ITEMS[:, 0], [0], [1]), r"\(n_items, d\), got shape \(25,\)"),
+        (lambda: wo.Pairs(ITEMS, [0], [25]), r"right\[0\] names item 25, but there are 25"),
+        (lambda: wo.Pairs(ITEMS, [-1], [0]), r"left\[0\] names item -1"),
+        (lambda: wo.Pairs(ITEMS, [0.5], [1]), "row numbers of items, got float64"),
+        (lambda: wo.Pairs(ITEMS, [0, 1], [1]), "of one length"),
+    ],
+)
+def test_pairs_that_are_none_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 def test_single_precision_stays(name, model):
     narrow = wo.Pairs(ITEMS.astype(np.float32), LEFT, RIGHT)
     single = clone(model).fit(narrow, Y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -195,6 +196,42 @@ def test_scale_makes_units_irrelevant():
         )
 
 
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e-9, 1e6 + 0.1])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_a_constant_column_is_not_blown_up(value, form):
+    items, left, right, y = make()
+    more = np.column_stack([items, np.full(len(items), value)])
+    model = wo.CompareSVM(loss="squared_hinge", scale=True).fit(wo.Pairs(form(more), left, right), y)
+    assert model.item_scale_[3] == 1.0
+    elsewhere = more.copy()
+    elsewhere[:, 3] *= 1.001
+    np.testing.assert_allclose(
+        model.decision_function(form(elsewhere)), model.decision_function(form(more)), atol=1e-6 + 1e-6 * value
+    )
+
+
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, sp.coo_array])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_items_of_any_kind_are_scaled(form, kernel):
+    items, left, right, y = make()
+    model = wo.CompareSVM(kernel=kernel, scale=True)
+    expected = model.fit(wo.Pairs(sp.csr_array(items), left, right), y).compare(wo.Pairs(items, left, right))
+    pairs = wo.Pairs(form(items), left, right)
+    np.testing.assert_allclose(model.fit(pairs, y).compare(pairs), expected, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:stopped after:sklearn.exceptions.ConvergenceWarning")
+def test_numbers_beyond_libsvm_are_solved_or_named():
+    items, left, right, y = make()
+    huge = wo.Pairs(1e100 * items, left, right)
+    assert wo.CompareSVM(max_iter=3).fit(huge, y).score(huge, y) > 0.75
+    with pytest.raises(ValueError, match=r"libsvm finds no finite solution.*scale=True"):
+        wo.CompareSVM(kernel="poly", degree=1, gamma=1.0).fit(wo.Pairs(1e40 * items, left, right), y)
+    for loss in ("hinge", "squared_hinge"):
+        with pytest.raises(ValueError, match="divide the weights by a common factor"):
+            wo.CompareSVM(loss=loss).fit(wo.Pairs(items, left, right), y, np.full(len(y), 1e300))
+
+
 @pytest.mark.parametrize("model", [wo.CompareSVM(), wo.CompareLP(1.0, alpha=0.01)])
 def test_a_precomputed_kernel_goes_through_cross_validation(model):
     items, left, right, y = make()
@@ -262,6 +299,8 @@ def test_probabilities_are_symmetric_calibrated_and_asked_for():
     train, test = wo.Pairs(items, left, right)[:2000], wo.Pairs(items, left, right)[2000:]
     plain = wo.CompareSVM(loss="logistic").fit(train, y[:2000])
     assert not hasattr(plain, "predict_proba")
+    assert not hasattr(clone(plain).fit(train, y[:2000]).set_params(probability=True), "predict_proba")
+    assert hasattr(wo.CompareSVM(probability=True), "predict_proba")
     model = wo.CompareSVM(loss="logistic", probability=True).fit(train, y[:2000])
     np.testing.assert_array_equal(model.compare(test), plain.compare(test))
     P = model.predict_proba(test)

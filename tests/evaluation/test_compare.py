@@ -84,7 +84,7 @@ def test_the_metric_leads():
 @pytest.mark.parametrize("described", [True, False])
 def test_comparisons_are_compared_too(described):
     board = compare(make_comparisons(described=described), n_folds=3, n_repeats=1)
-    assert board.protocol.metrics == ("swapped_pairs", "comparison_auc")
+    assert board.protocol.metrics == ("comparison_error", "swapped_pairs", "comparison_auc")
     assert board.leader.mean < 0.3
     assert "ridge-on-ranks" in [each.method for each in board.left_out if "does not learn from" in each.reason]
     by_error = compare(make_comparisons(), ["rank-svm"], metric="comparison_error", n_folds=3, n_repeats=1)

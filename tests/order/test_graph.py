@@ -214,6 +214,40 @@ def test_the_closure_of_a_chain_of_very_many_levels_needs_no_table():
     assert wo.Grades(y, order=chain.closure()).describe().n_pairs == 3
 
 
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(acyclic_tables())
+def test_the_reduction_keeps_the_closure_with_the_fewest_edges(table):
+    graph = OrderGraph(range(len(table)), table)
+    reduced = graph.transitive_reduction()
+    kept = reduced.weights
+    np.testing.assert_array_equal(kept[kept > 0], table[kept > 0])  # edges stay as they are, or go
+    np.testing.assert_array_equal(reachable(kept), reachable(table))
+    for low, high in np.argwhere(kept > 0):
+        fewer = kept.copy()
+        fewer[low, high] = 0.0
+        assert not reachable(fewer)[low, high]
+    np.testing.assert_array_equal(graph.transitive_closure().transitive_reduction().weights > 0, kept > 0)
+
+
+@pytest.mark.parametrize("make", NAMED)
+def test_the_reduction_of_a_named_order_is_its_chain(make):
+    graph = make(range(5))
+    expected = np.where(OrderGraph.chain(range(5)).weights > 0, graph.weights, 0.0)
+    np.testing.assert_array_equal(graph.transitive_reduction().weights, expected)
+
+
+def test_the_reduction_of_very_many_levels_needs_no_table():
+    assert OrderGraph.full(range(100_000)).transitive_reduction().structure.matrix.nnz == 99_999
+    assert OrderGraph.chain(range(100_000)).transitive_reduction().structure.matrix.nnz == 99_999
+
+
+def test_edges_make_the_graph_again():
+    graph = OrderGraph.from_edges("abc", [("b", "a"), ("a", "c", 2.5)])
+    assert graph.edges == (("a", "c", 2.5), ("b", "a", 1.0))
+    np.testing.assert_array_equal(OrderGraph.from_edges("abc", graph.edges).weights, graph.weights)
+    assert OrderGraph.full(range(3)).edges == ((0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0))
+
+
 def test_a_table_too_large_for_memory_is_refused():
     with pytest.raises(ValueError, match="1000000 x 1000000 weights would take 8000"):
         _ = OrderGraph.full(range(1_000_000)).weights

@@ -131,3 +131,18 @@ def test_no_games_at_all():
     model = wo.ratings.Davidson().fit([], [], [])
     assert model.predict_proba(["a"], ["b"]).tolist() == [[0.5, 0, 0.5]]
     assert clone(model).get_params() == model.get_params()
+
+
+def test_equal_players_without_ties_have_no_favourite():
+    model = wo.ratings.Davidson().fit(["a", "b"], ["b", "a"], [1, 1])
+    assert model.predict(["a", "b", "new"], ["b", "a", "other"]).tolist() == [0, 0, 0]
+    favoured = wo.ratings.Davidson(first_move=True).fit(["a", "b"], ["b", "a"], [-1, -1])
+    assert favoured.predict(["a", "b"], ["b", "a"]).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("first_move", [False, True])
+def test_predictions_are_the_likeliest_outcomes(first_move):
+    left, right, outcome = draw(12, 40)
+    model = wo.ratings.Davidson(first_move=first_move).fit(left, right, outcome)
+    a, b = np.nonzero(~np.eye(5, dtype=bool))
+    assert model.predict(a, b).tolist() == (np.argmax(model.predict_proba(a, b), axis=1) - 1).tolist()

@@ -29,6 +29,18 @@ def test_agrees_with_a_look_through_all_earlier_games(seed, n, timed, together):
             assert found.items[place] == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
 
+def test_the_order_of_games_of_one_time_changes_nothing():
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 4, 60)
+    right = (left + rng.integers(1, 4, 60)) % 4
+    outcome, time = rng.integers(-1, 2, 60), rng.integers(0, 5, 60)
+    order = rng.permutation(60)
+    one = wo.ratings.match_features(left, right, outcome, time=time)
+    other = wo.ratings.match_features(left[order], right[order], outcome[order], time=time[order])
+    for a, b in ((one.left, other.left), (one.right, other.right)):
+        np.testing.assert_allclose(other.items[b], one.items[a[order]], rtol=1e-9, atol=1e-9)
+
+
 def test_goes_into_a_comparison_model_as_it_is():
     found = wo.ratings.match_features(["a", "b", "a"], ["b", "c", "c"], [1, 0, -1], time=[1, 2, 3])
     assert found.columns == wo.ratings.FEATURES

@@ -36,3 +36,62 @@ def test_bad_input_is_named():
         ranker.score(np.zeros((4, 2)), [1, 2, 3, 4])
     with pytest.warns(UserWarning, match="no decided comparison"):
         assert np.isnan(ranker.score(np.zeros((4, 2)), wo.Comparisons([0], [1], [0])))
+    with pytest.raises(ValueError, match="nothing to learn a direction from"):
+        wo.ratings.RatingRanker(wo.ratings.Elo()).fit(np.zeros((4, 2)), wo.Comparisons([0, 1], [1, 2], [0, 0]))
+
+
+def many_games(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    left, right = rng.integers(0, 6, (2, n))
+    margin = 0.7 * (right - left) + rng.standard_normal(n)
+    return wo.Comparisons(left, right, np.where((np.abs(margin) < 0.8) | (left == right), 0, np.sign(margin)))
+
+
+def test_what_an_item_does_against_itself_says_nothing():
+    games = many_games()
+    apart = games.left != games.right
+    assert not apart.all()
+    items, other = np.zeros((6, 1)), wo.Comparisons(games.left[apart], games.right[apart], games.outcome[apart])
+    for system in (None, wo.ratings.Elo(), wo.ratings.Glicko()):
+        both = [wo.ratings.RatingRanker(system).fit(items, each) for each in (games, other)]
+        assert both[0].ratings_.tolist() == both[1].ratings_.tolist()
+        assert both[0].threshold_ == both[1].threshold_
+
+
+def test_probabilities_are_those_of_davidson():
+    games = many_games()
+    ranker = wo.ratings.RatingRanker().fit(np.zeros((6, 1)), games)
+    d = ranker.ratings_[[1, 5]] - ranker.ratings_[[3, 0]]
+    np.testing.assert_allclose(ranker.probabilities(d), ranker.system_.predict_proba([3, 0], [1, 5]))
+    np.testing.assert_allclose(ranker.probabilities(d), ranker.probabilities(-d)[:, ::-1])
+    assert not hasattr(wo.ratings.RatingRanker(wo.ratings.Elo()), "probabilities")
+    decided = wo.Comparisons([0, 1, 2], [1, 2, 0], [1, 1, 1])
+    assert wo.ratings.RatingRanker().fit(np.zeros((3, 1)), decided).probabilities([0.0]).tolist() == [[0.5, 0.0, 0.5]]
+
+
+@pytest.mark.parametrize("system", [None, wo.ratings.Elo(), wo.ratings.Glicko(), wo.ratings.Glicko2()])
+def test_the_threshold_misses_fewest_comparisons(system):
+    games = many_games()
+    apart = games.left != games.right
+    ranker = wo.ratings.RatingRanker(system).fit(np.zeros((6, 1)), games)
+    d = (ranker.ratings_[games.right] - ranker.ratings_[games.left])[apart]
+
+    def wrong(threshold):
+        return np.sum(np.where(np.abs(d) > threshold, np.sign(d), 0) != games.outcome[apart])
+
+    assert wrong(ranker.threshold_) == min(map(wrong, [0.0, *np.abs(d)]))
+    assert ranker.threshold_ > 0
+
+
+def test_row_order_is_time():
+    games = many_games()
+    back = wo.Comparisons(games.left[::-1], games.right[::-1], games.outcome[::-1])
+    items = np.zeros((6, 1))
+    ahead = wo.ratings.RatingRanker(wo.ratings.Elo()).fit(items, games).ratings_
+    assert ahead == pytest.approx(wo.ratings.Elo().fit(*_apart(games)).rating(range(6)))
+    assert ahead != pytest.approx(wo.ratings.RatingRanker(wo.ratings.Elo()).fit(items, back).ratings_)
+
+
+def _apart(games):
+    kept = games.left != games.right
+    return games.left[kept], games.right[kept], games.outcome[kept]

@@ -197,6 +197,21 @@ def test_dates_are_days():
     assert np.array_equal(columns(by_object), columns(by_number))
 
 
+def test_numbers_of_several_kinds_in_a_list():
+    left, right = ["a", "b", "a"], ["b", "c", "c"]
+    mixed = wo.ratings.Glicko().stream(left, right, [1, 0.0, np.int8(-1)], time=[0, 1.5, True])
+    plain = wo.ratings.Glicko().stream(left, right, [1, 0, -1], time=[0.0, 1.5, 1.0])
+    assert np.array_equal(columns(mixed), columns(plain))
+    objects = wo.ratings.Glicko().stream(left, right, np.array([1, 0, -1], object), time=np.array([0, 1.5, 1], object))
+    assert np.array_equal(columns(objects), columns(plain))
+
+
+def test_a_volatility_that_cannot_change_stays(form):
+    for tau in (1e-17, 1e-6):
+        system = wo.ratings.Glicko2(tau=tau).fit(["a", "a"], ["b", "c"], [1, 1])
+        assert system.volatilities_ == pytest.approx([0.06] * 3, rel=1e-5)
+
+
 def test_comparisons_in_place_of_games():
     games = wo.Comparisons([0, 2], [1, 1], [1, 0])
     assert np.array_equal(wo.ratings.Elo().fit(games).ratings_, wo.ratings.Elo().fit([0, 2], [1, 1], [1, 0]).ratings_)
@@ -250,6 +265,7 @@ def test_ids_that_are_no_ids_are_named():
     [
         ([1, 2], "time has 2 entries for 1 games"),
         ([np.nan], r"time\[0\] is missing or infinite"),
+        ([None], r"time\[0\] is missing or infinite"),
         (["soon"], "time must be numbers or dates"),
         ([np.datetime64("NaT")], r"time\[0\] is missing or infinite"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from itertools import groupby
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -206,8 +207,10 @@ def features(left, right, outcome, time, row, side, ratings, *, memory, together
     n = len(past)
     counts = [scores.count(1.0), scores.count(0.0), scores.count(0.5)]
     form = 0.5
-    for s in scores:
-        form = memory * form + (1 - memory) * s
+    for _, same in groupby(range(n), key=lambda k: time[past[k]] if time is not None and together else k):
+        mine = [scores[k] for k in same]
+        kept = memory ** len(mine)
+        form = kept * form + (1 - kept) * sum(mine) / len(mine)
     if n == 0:
         return [1.0 - side, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, form]
     return [

@@ -53,3 +53,15 @@ def minimum(K, levels, weights, thresholds, C):
     v = cp.Variable(len(K))
     total, _, ordered = _stated(root @ v, levels, weights, thresholds)
     return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(v) + C * total), ordered).solve(solver=cp.CLARABEL)
+
+
+def shifted_risk(scores, b, levels, weights, thresholds, centre, width):
+    """Σ ω_i Σ_j max_θ θ (1 − t_ij (s_i − b_j)) − δ/2 (θ − θ̂_ij)², one by one; θ̂ by row and threshold."""
+    total = 0.0
+    for i, (s, level, weight) in enumerate(zip(scores, levels, weights, strict=True)):
+        for j, threshold in enumerate(b):
+            if looks_at(level, j, thresholds):
+                short = 1 - (1 if level > j else -1) * (s - threshold)
+                theta = min(max(centre[i, j] + short / width, 0.0), 1.0)
+                total += weight * (theta * short - 0.5 * width * (theta - centre[i, j]) ** 2)
+    return total

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, parallel_map, use_compiled
 from .table import read_ranker_weights, read_scores
 
 MOST_BYTES = 1 << 30
@@ -18,6 +19,18 @@ _HEIGHT = 64
 
 _BLOCK = 1 << 22
 """Pairs of items that are compared at a time."""
+
+_SHORT = 2_000
+"""Lists up to this long are walked in compiled code, where there are rows enough in all."""
+
+_PARTS = 8
+"""The lists are walked in this many parts, whatever the number of threads."""
+
+_SETTLED = 1e-13
+"""The walk rests where no probability changes by more than this part of it."""
+
+_LEAST_LEAD = 1e-12
+"""A lead below this part of all weights is rounding, and no majority."""
 
 
 def markov_chain(scores: Any, groups: Any = None, weights: Any = None, teleport: float = 0.15) -> Floats:
@@ -72,11 +85,32 @@ def markov_chain(scores: Any, groups: Any = None, weights: Any = None, teleport:
             "median_rank"
         )
     order = np.arange(len(table)) if group is None else np.argsort(group, kind="stable")
-    out = np.empty(len(table))
     ends = np.cumsum(sizes)
+    if 0 < longest <= _SHORT and use_compiled(len(table)):
+        return _short_lists(table, order, np.concatenate([[0], ends]), alpha, float(teleport))
+    out = np.empty(len(table))
     for begin, end in zip(ends - sizes, ends, strict=True):
         rows = order[begin:end]
         out[rows] = _stationary(table[rows], alpha, float(teleport))
+    return out
+
+
+def _short_lists(table: Floats, order: Array, bounds: Array, weights: Floats, teleport: float) -> Floats:
+    """Walk many short lists in compiled code, blocks of lists side by side; the blocks do not hang on the threads."""
+    from ..sweeps.compiled_chains import stationary
+
+    least = _LEAST_LEAD * float(weights.sum())
+    cuts = np.unique(np.searchsorted(bounds, np.linspace(0, bounds[-1], _PARTS + 1)))
+    parts = [(bounds[a], bounds[a : b + 1] - bounds[a]) for a, b in pairwise(cuts.tolist())]
+    rows = [order[begin : begin + inside[-1]] for begin, inside in parts]
+
+    def walk(number: int) -> Floats:
+        some = table[rows[number]]
+        return stationary(some, np.arange(len(some)), parts[number][1], weights, least, teleport, _SETTLED)
+
+    out = np.empty(len(table))
+    for place, found in zip(rows, parallel_map(walk, range(len(parts)), len(table)), strict=True):
+        out[place] = _to_digits(found)
     return out
 
 
@@ -98,7 +132,7 @@ def _stationary(table: Floats, weights: Floats, teleport: float) -> Floats:
     diagonal = n * teleport + (1 - teleport) * lost
     pi = np.full(n, 1.0 / max(n, 1))
     change = 1.0
-    while change > 1e-13:
+    while change > _SETTLED:
         change = 0.0
         for block, bits in zip(blocks, beats, strict=True):
             won = np.unpackbits(bits, axis=1, count=n).astype(float)
@@ -133,4 +167,4 @@ def _majorities(some: Floats, others: Floats, weights: Floats) -> Array:
     for ranker, weight in enumerate(weights):
         one, other = some[:, ranker, None], others[None, :, ranker]
         lead += weight * ((one > other).astype(np.int8) - (one < other).astype(np.int8))
-    return np.asarray(lead > 1e-12 * weights.sum())  # no majority by rounding
+    return np.asarray(lead > _LEAST_LEAD * weights.sum())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from ..writing import write_percent, write_seconds
+from ..writing import counted, write_percent, write_seconds
 from .output import Bar, number, print_table
 
 if TYPE_CHECKING:
@@ -30,13 +30,15 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
     n = board.leader.n_splits
     kept = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}[protocol.split_by]
     click.echo(
-        f"{board.data}: {len(board.standings)} methods on {n} split{'s' * (n != 1)} of {kept}; "
+        f"{board.data}: {counted(len(board.standings), 'method')} on {n} split{'s' * (n != 1)} of {kept}; "
         f"{protocol.metric}, {'higher' if board.greater_is_better else 'lower'} is better"
     )
     others = [name for name in protocol.metrics if name != protocol.metric]
     headers = ["", "method", protocol.metric, "95 % interval", "against the first", *others, "search", "fit"]
     rows = [_row(place, each, protocol.metric, others) for place, each in enumerate(board.standings, start=1)]
     print_table(headers, rows, right=(0, 2, *range(5, len(headers))))
+    if protocol.metric == "comparison_error":
+        _say_who_knows_no_ties(board.standings)
     for reason, names in board.reasons.items():
         click.echo(f"left out {', '.join(names)}: {reason}")
     if protocol.planned_repeats is not None:
@@ -46,6 +48,17 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
         )
     if not board.is_complete:
         click.echo(_how_to_go_on(board.time_was_up, records))
+
+
+def _say_who_knows_no_ties(standings: Sequence[Standing]) -> None:
+    """Say which methods are wrong on every tie, because they only order."""
+    from ..evaluation import METHODS
+
+    silent = [each.method for each in standings if each.method in METHODS and not METHODS[each.method].predicts_ties]
+    if silent:
+        click.echo(
+            f"only ordering, and so wrong on every tie: {', '.join(silent)}; swapped_pairs judges the order alone"
+        )
 
 
 def _how_to_go_on(time_was_up: bool, records: str | None) -> str:

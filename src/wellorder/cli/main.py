@@ -16,7 +16,7 @@ from ..suggest import suggest
 from . import commands
 from .wording import as_options
 
-_ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "compare")
+_ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "explain", "compare")
 """The commands in the order of a first day's work; others follow by name."""
 
 _EXAMPLES = """\b

@@ -43,9 +43,9 @@ def refuse_overwriting(inputs: Iterable[str | None], *outputs: str | None) -> No
             raise click.UsageError(f"{output} is read by this command, and would be overwritten; name another output")
 
 
-def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+def finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     """Refuse nan, which every range lets through."""
-    if value != value:
+    if value is not None and value != value:
         raise click.BadParameter("nan is no number to go by")
     return value
 

@@ -12,6 +12,7 @@ from ..suggest import nearest
 from ..sweeps import Array
 from .column_types import as_text, first_row
 from .lines import shorten
+from .pair_table import CONVENTIONS, PLAIN, PairTable, Signs
 from .roles import Roles, make_table, read_names, read_weights
 from .sheet import Sheet
 from .table import ComparisonTable, Table
@@ -20,13 +21,24 @@ _COLUMNS = ("left", "right", "outcome")
 NAME_COLUMNS = ("item", "id", "name")
 """Where a file of items has its names, unless somebody says otherwise; else in its first column."""
 
-_OUTCOMES = {"<": 1, "=": 0, ">": -1, "1": 1, "0": 0, "-1": -1, "+1": 1, "1.0": 1, "0.0": 0, "-1.0": -1, "−1": -1}
+_OUTCOMES = {sign: value for signs in CONVENTIONS for sign, value in zip(signs, (-1, 0, 1), strict=True)}
 """``<`` reads 'left is worse than right': the right one is better, which is 1."""
 
 
 def is_comparisons(sheet: Sheet) -> bool:
     """Say whether a file has the columns of comparisons."""
     return all(name in sheet.frame.columns for name in _COLUMNS)
+
+
+def is_pairs(sheet: Sheet) -> bool:
+    """Say whether a file has the columns of pairs of items, whether or not anybody has compared them."""
+    return all(name in sheet.frame.columns for name in ("left", "right"))
+
+
+def read_pairs(sheet: Sheet, roles: Roles, described: Sheet | None, signs: Signs = PLAIN) -> PairTable:
+    """Read pairs of items by name, for a model to compare; outcomes, if there are any, only show how to write them."""
+    items, numbers, _ = _read_sides(sheet, roles, described)
+    return PairTable(sheet.source, items, numbers[0], numbers[1], _find_signs(sheet, signs))
 
 
 def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> ComparisonTable:
@@ -37,12 +49,7 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
     if described is None and (roles.item is not None or roles.drop):
         option = "item" if roles.item is not None else "drop"
         raise sheet.error(f"{option}= goes with the features of a file of items; name it with items=")
-    names = [read_names(sheet, side) for side in ("left", "right")]
-    if described is None:
-        items, numbers = _items_by_name(sheet, names)
-    else:
-        items = _items_from(described, roles)
-        numbers = _look_up(sheet, names, items)
+    items, numbers, names = _read_sides(sheet, roles, described)
     outcome = _read_outcomes(sheet)
     itself = (numbers[0] == numbers[1]) & (outcome != 0)
     if itself.any():
@@ -55,7 +62,16 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
         sheet.column(weight, "weight")
     weights = None if weight is None else read_weights(sheet, weight)
     comparisons = Comparisons(numbers[0], numbers[1], outcome, weights)
-    return ComparisonTable(sheet.source, items, comparisons, described is not None)
+    return ComparisonTable(sheet.source, items, comparisons, described is not None, signs=_find_signs(sheet, PLAIN))
+
+
+def _read_sides(sheet: Sheet, roles: Roles, described: Sheet | None) -> tuple[Table, list[Array], list[Array]]:
+    """Return the items, and the left and the right one of each line, by number and by name."""
+    names = [read_names(sheet, side) for side in ("left", "right")]
+    if described is None:
+        return *_items_by_name(sheet, names), names
+    items = _items_from(described, roles)
+    return items, _look_up(sheet, names, items), names
 
 
 def _items_by_name(sheet: Sheet, names: list[Array]) -> tuple[Table, list[Array]]:
@@ -110,3 +126,12 @@ def _read_outcomes(sheet: Sheet) -> Array:
             row,
         )
     return outcome.to_numpy()
+
+
+def _find_signs(sheet: Sheet, otherwise: Signs) -> Signs:
+    """Return how the file writes its outcomes: the convention that most of them keep to, the first of equals."""
+    if "outcome" not in sheet.frame.columns:
+        return otherwise
+    count = dict(as_text(sheet, "outcome").drop_nulls().value_counts().iter_rows())
+    kept = [sum(count.get(sign, 0) for sign in signs) for signs in CONVENTIONS]
+    return CONVENTIONS[int(np.argmax(kept))] if any(kept) else otherwise

@@ -6,12 +6,16 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal, overload
 
-from ..suggest import suggest
-from .comparison_files import NAME_COLUMNS, is_comparisons
+import numpy as np
+
+from ..suggest import nearest, suggest
+from .comparison_files import NAME_COLUMNS, is_comparisons, is_pairs, read_comparisons, read_pairs
 from .errors import DataError
-from .lines import PathLike
-from .readers import as_paths, give_roles, read_files
+from .lines import PathLike, shorten
+from .pair_table import PLAIN, PairTable, pairs_of
+from .readers import as_paths, one_sheet, read_files
 from .roles import Roles, check_levels, make_table
 from .sheet import Sheet
 from .table import ComparisonTable, Table
@@ -38,14 +42,34 @@ def load_table_model(path: PathLike) -> TableRanker:
     return model
 
 
-def items_of(table: Table | ComparisonTable) -> Table:
+def items_of(table: Table | ComparisonTable | PairTable) -> Table:
     """Return the rows that get scores: those of the table, or the items that were compared."""
-    return table.items if isinstance(table, ComparisonTable) else table
+    return table if isinstance(table, Table) else table.items
+
+
+@overload
+def read_for(
+    model: TableRanker,
+    path: PathLike | Sequence[PathLike],
+    *,
+    judged: Literal[True],
+    items: PathLike | None = None,
+) -> Table | ComparisonTable: ...
+
+
+@overload
+def read_for(
+    model: TableRanker,
+    path: PathLike | Sequence[PathLike],
+    *,
+    judged: Literal[False] = False,
+    items: PathLike | None = None,
+) -> Table | PairTable: ...
 
 
 def read_for(
     model: TableRanker, path: PathLike | Sequence[PathLike], *, judged: bool = False, items: PathLike | None = None
-) -> Table | ComparisonTable:
+) -> Table | ComparisonTable | PairTable:
     """Read a file for a model, with the target, the group and the names as stored in it.
 
     Parameters
@@ -53,9 +77,15 @@ def read_for(
     model : TableRanker
     path : path-like, or a list of them
     judged : bool, default=False
-        Whether grades or outcomes are needed. Otherwise a column of grades is left aside if there is one.
+        Whether grades or outcomes are needed. Otherwise a column of them is left aside if there is one.
     items : path-like, optional
         For comparisons: the file of their items.
+
+    Returns
+    -------
+    Table, ComparisonTable or PairTable
+        For a model of comparisons, a file with the columns left and right gives pairs: with their outcomes if they
+        are to judge by.
 
     Raises
     ------
@@ -64,23 +94,68 @@ def read_for(
         its group a file is otherwise read as one list, with a warning.
     """
     found = read_files(as_paths(path))
+    if model.supervision_ == "comparisons" and not isinstance(found, Table) and _holds_pairs(model, found):
+        return _pairs(model, found, judged, items)
+    if items is not None:
+        why = "this file has no columns left and right"
+        if model.supervision_ == "grades":
+            why = "the model was learned from grades"
+        raise DataError(found.source, f"items= goes with comparisons, and {why}; leave it out")
     if isinstance(found, Table):
         if model.group_ is not None and found.groups is None:
             _lack(found.source, "its lines have no qid", "group", judged)
         return found if judged or model.supervision_ == "comparisons" else replace(found, y=None)
-    if model.supervision_ == "comparisons" and is_comparisons(found):
-        if model.encoder_ is not None and items is None:
-            raise found.error(
-                "the model scores items by their features; name their file with items="
-                if judged
-                else "these are comparisons, and it is items that get a score; give the file of items"
-            )
-        return give_roles(found, Roles(item=None if items is None else model.item_, text=_text_columns(model)), items)
     if judged and model.supervision_ == "comparisons":
         raise found.error(
             "the model was learned from comparisons; give a file with the columns left, right and outcome"
         )
     return make_table(found, _roles(model, found, judged))
+
+
+def _holds_pairs(model: TableRanker, sheet: Sheet) -> bool:
+    """Say whether a file holds pairs of items; features may be called left and right, too."""
+    known = () if model.encoder_ is None else model.encoder_.columns_
+    return is_pairs(sheet) and not {"left", "right"}.issubset(known)
+
+
+def _pairs(model: TableRanker, sheet: Sheet, judged: bool, items: PathLike | None) -> ComparisonTable | PairTable:
+    """Read pairs of items; those of a model that knows items by name only must be among its own."""
+    if model.encoder_ is not None and items is None:
+        raise sheet.error(
+            "these are comparisons, and the model scores items by their features; give the file of items, or, to "
+            "predict or to judge by comparisons, name it with items="
+        )
+    # a model that goes by names alone has no use for a file about the items
+    described = None if items is None or model.encoder_ is None else one_sheet(items)
+    roles = Roles() if described is None else _roles(model, described, judged=False)
+    found: ComparisonTable | PairTable
+    if not judged:
+        found = read_pairs(sheet, roles, described, getattr(model, "signs_", None) or PLAIN)
+    elif is_comparisons(sheet):
+        found = read_comparisons(sheet, roles, described)
+    else:
+        raise sheet.error("it has no column 'outcome', and there is nothing to judge by without")
+    if model.encoder_ is None and not model.takes_strangers:
+        _refuse_strangers(model, sheet, pairs_of(found))
+    return found
+
+
+def _refuse_strangers(model: TableRanker, sheet: Sheet, pairs: PairTable) -> None:
+    """Refuse items that the model has no rating of, by the line in which the first of them stands."""
+    known = set(model.items_ or ())
+    names = pairs.items.names()
+    strange = np.array([str(name) not in known for name in names], dtype=bool)
+    lines = strange[pairs.left] | strange[pairs.right]
+    if lines.any():
+        row = int(np.argmax(lines))
+        name = str(names[pairs.left[row] if strange[pairs.left[row]] else pairs.right[row]])
+        meant_name = nearest(name, list(known)[:100_000])
+        meant = f"did you mean {meant_name!r}? if not, " if meant_name else ""
+        raise sheet.error(
+            f"the item {shorten(name)} was in no comparison that the model learned from, and has no rating; {meant}fit "
+            "anew with comparisons of it, or with the items' features (items=)",
+            row,
+        )
 
 
 def _roles(model: TableRanker, sheet: Sheet, judged: bool) -> Roles:

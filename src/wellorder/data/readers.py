@@ -127,7 +127,7 @@ def give_roles(found: Sheet | Table, roles: Roles, items: PathLike | None = None
             raise DataError(found.source, "items= goes with comparisons, and this file holds graded rows; leave it out")
         return _with_levels(found, roles)
     if roles.target is None and is_comparisons(found):
-        return read_comparisons(found, roles, None if items is None else _one_sheet(items))
+        return read_comparisons(found, roles, None if items is None else one_sheet(items))
     if items is not None:
         raise found.error("items= goes with comparisons, and this file has no columns left, right and outcome")
     return make_table(found, roles)
@@ -147,7 +147,8 @@ def _recipe(paths: Sequence[PathLike], roles: Roles, items: PathLike | None, for
     return f"wo.read({', '.join([repr(named[0] if len(named) == 1 else named), *given])})"
 
 
-def _one_sheet(path: PathLike) -> Sheet:
+def one_sheet(path: PathLike) -> Sheet:
+    """Read a file of items, whose columns have names."""
     sheet = read_file(path)
     if isinstance(sheet, Table):
         raise DataError(sheet.source, "a file of items needs a column with their names; LETOR files have none")

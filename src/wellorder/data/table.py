@@ -113,6 +113,8 @@ class ComparisonTable:
         Whether the items came from a file.
     recipe : str
         The Python call that reads the same again; empty where there is none, as for a table read for a model.
+    signs : tuple of three str
+        How the file writes −1, 0 and 1.
     """
 
     source: str
@@ -120,6 +122,7 @@ class ComparisonTable:
     comparisons: Comparisons
     described: bool
     recipe: str = ""
+    signs: tuple[str, str, str] = ("-1", "0", "1")
 
     def __len__(self) -> int:
         return len(self.comparisons)

@@ -10,19 +10,31 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..order.columns import own_order
+from ..scoring import list_scores, ranks_lists
+from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Array, Ints
+from .comparison_files import is_pairs, read_pairs
 from .encode import TableEncoder
 from .frames import column_names, is_frame, to_polars
+from .loaded_model import check_parts
+from .pair_table import PLAIN, PairTable, Signs, pairs_of
 from .roles import Roles, make_table, read_groups, read_names
 from .sheet import Sheet
 from .table import ComparisonTable, Table
 
-_ROUNDING = 1e-9
-"""How far beyond 0 and 1 interpolation may have put a share."""
+
+def _has_probabilities(model: TableRanker) -> bool:
+    ranker = getattr(model, "ranker_", model.ranker)
+    if hasattr(ranker, "probabilities") or (hasattr(ranker, "compare") and hasattr(ranker, "predict_proba")):
+        return True
+    raise AttributeError(
+        f"{type(ranker).__name__} gives no probabilities of outcomes; CompareSVM(probability=True) does, and Davidson"
+    )
 
 
 class TableRanker(BaseEstimator):
@@ -58,6 +70,8 @@ class TableRanker(BaseEstimator):
         Standard deviation of the training scores.
     resolution_ : None or a pair of arrays
         What score differences mean, where it was estimated.
+    signs_ : tuple of three str or None
+        How the file of comparisons wrote 'the left one is better', 'no difference' and 'the right one is better'.
 
     Examples
     --------
@@ -108,6 +122,7 @@ class TableRanker(BaseEstimator):
         self.weight_ = self.weight or table.weight
         self.spread_ = float(np.std(scores))
         self.resolution_: tuple[Array, Array] | None = None
+        self.signs_: Signs | None = X.signs if isinstance(X, ComparisonTable) else None
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -115,27 +130,71 @@ class TableRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : Table, ComparisonTable (its items), data frame, or array
+        X : Table, ComparisonTable or PairTable (their items), data frame, or array
             A model of comparisons without features takes names: a table with ids, a frame with the column of
             names, or a list of names.
         """
         check_is_fitted(self)
-        if isinstance(X, ComparisonTable):
+        if isinstance(X, ComparisonTable | PairTable):
             X = X.items
-        encoded = self._identity(self._numbers_of(X)) if self.encoder_ is None else self.encoder_.transform(X)
-        function = (
-            self.ranker_.decision_function if hasattr(self.ranker_, "decision_function") else self.ranker_.predict
-        )
-        groups = self._groups_of(X) if "groups" in signature(function).parameters else None
-        return np.asarray(function(encoded) if groups is None else function(encoded, groups=groups))
+        if self.encoder_ is None:
+            own = list_scores(self.ranker_, _identity(len(self.items_ or [])))
+            return np.append(own, getattr(self.ranker_, "unseen_", np.nan))[self._numbers_of(X)]
+        groups = self._groups_of(X) if ranks_lists(self.ranker_) else None
+        return list_scores(self.ranker_, self.encoder_.transform(X), groups)
 
     def predict(self, X: Any) -> Array:
-        """Return what the ranker predicts for each row: scores, or grades for an ordinal model."""
+        """Return what the model predicts: the outcome of each comparison, or a score or grade of each row.
+
+        Parameters
+        ----------
+        X : ComparisonTable or PairTable
+            Outcomes are −1 (the left item is better), 0 (no difference) and 1 (the right one is). Models without a
+            threshold for ties find a difference wherever scores are not equal.
+        X : anything else that ``decision_function`` takes
+            Grades by an ordinal model, scores by all others.
+        """
         check_is_fitted(self)
-        if isinstance(X, ComparisonTable):
-            X = X.items
-        encoded = self._identity(self._numbers_of(X)) if self.encoder_ is None else self.encoder_.transform(X)
-        return np.asarray(self.ranker_.predict(encoded))
+        if isinstance(X, ComparisonTable | PairTable):
+            d = self.compare(X)
+            return np.where(np.abs(d) > getattr(self.ranker_, "threshold_", 0.0), np.sign(d), 0).astype(np.int64)
+        if self.supervision_ == "comparisons" or self.encoder_ is None or ranks_lists(self.ranker_):
+            return self.decision_function(X)
+        return np.asarray(self.ranker_.predict(self.encoder_.transform(X)))
+
+    def compare(self, X: Any) -> Array:
+        """Return how far the right item's score is above the left one's, for each pair.
+
+        Parameters
+        ----------
+        X : ComparisonTable, PairTable; or a data frame with the columns left and right, where items have no features
+        """
+        pairs = self._pairs_of(X)
+        scores = self.decision_function(pairs.items)
+        return np.asarray(scores[pairs.right] - scores[pairs.left])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(left better), P(tie) and P(right better) of each pair: columns for the outcomes −1, 0, 1.
+
+        Parameters
+        ----------
+        X : ComparisonTable, PairTable; or a data frame with the columns left and right, where items have no features
+        """
+        pairs = self._pairs_of(X)
+        if hasattr(self.ranker_, "probabilities"):
+            return np.asarray(self.ranker_.probabilities(self.compare(pairs)))
+        if self.encoder_ is not None:
+            view = Pairs(self.encoder_.transform(pairs.items), pairs.left, pairs.right)
+        else:
+            number = self._numbers_of(pairs.items)
+            view = Pairs(_identity(len(self.items_ or [])), number[pairs.left], number[pairs.right])
+        return np.asarray(self.ranker_.predict_proba(view))
+
+    @property
+    def takes_strangers(self) -> bool:
+        """Whether items that were never compared have a score: the rating that all start with."""
+        return self.encoder_ is None and hasattr(self.ranker_, "unseen_")
 
     def describe(self) -> str:
         """Say in a few lines what was fitted on what."""
@@ -150,6 +209,8 @@ class TableRanker(BaseEstimator):
         lines += [f"{role}: {name}" for role, name in named.items() if name is not None]
         if self.levels_ is not None:
             lines.append(f"levels: {' < '.join(map(str, self.levels_))}")
+        if self.supervision_ == "comparisons" and getattr(self.ranker_, "threshold_", 0.0) > 0:
+            lines.append(f"ties: where scores differ by {self.ranker_.threshold_:.4g} or less")
         if getattr(self.ranker_, "n_pairs_", None) is not None:
             lines.append(f"pairs: {self.ranker_.n_pairs_:,}")
         return "\n".join(lines)
@@ -175,12 +236,12 @@ class TableRanker(BaseEstimator):
     def _fit_comparisons(self, table: ComparisonTable) -> Array:
         ranker = clone(self.ranker)
         self.supervision_, self.levels_ = "comparisons", None
-        if table.described:
+        if table.described and getattr(ranker, "looks_at_features", True):
             self.encoder_, self.items_ = TableEncoder(), None
             encoded = self.encoder_.fit_transform(table.items)
         else:
             self.encoder_, self.items_ = None, [str(name) for name in table.items.names()]
-            encoded = table.items.X
+            encoded = _identity(len(table.items))
         self.ranker_ = ranker.fit(encoded, table.comparisons)
         return self.decision_function(table)
 
@@ -199,16 +260,33 @@ class TableRanker(BaseEstimator):
         roles = Roles(self.target, self.group, self.item, self.weight, None if levels is None else tuple(levels))
         return make_table(_sheet(X), roles)
 
+    def _pairs_of(self, X: Any) -> PairTable:
+        """Return pairs of items, however they come."""
+        check_is_fitted(self)
+        if isinstance(X, ComparisonTable | PairTable):
+            return pairs_of(X)
+        if self.encoder_ is None and is_frame(X) and is_pairs(sheet := _sheet(X)):
+            return read_pairs(sheet, Roles(), None, getattr(self, "signs_", None) or PLAIN)
+        raise TypeError(
+            f"this takes comparisons, got {type(X).__name__}; read them with wellorder.read, or, where they have no "
+            "outcomes, with wellorder.data.read_for"
+        )
+
     def _numbers_of(self, X: Any) -> Ints:
-        """Return the number of each row's item, by its name."""
+        """Return the number of each row's item, by its name; −1 for a stranger."""
         known = self.items_ or []
         number_of = {name: number for number, name in enumerate(known)}
         names = [str(name) for name in self._item_names(X)]
-        for row, name in enumerate(names):
-            if name not in number_of:
-                found = suggest(name, known, "the model was fitted on")
-                raise ValueError(f"the item {name!r} (row {row}) is not among those that were compared; {found}")
-        return np.array([number_of[name] for name in names], dtype=np.int64)
+        strangers = [row for row, name in enumerate(names) if name not in number_of]
+        if strangers:
+            first, n = names[strangers[0]], len({names[row] for row in strangers})
+            if not self.takes_strangers:
+                found = suggest(first, known, "the model was fitted on")
+                where = f"(row {strangers[0]})"
+                raise ValueError(f"the item {first!r} {where} is not among those that were compared; {found}")
+            what = f"{first!r} was" if n == 1 else f"{n:,} items ({first!r} is the first) were"
+            warnings.warn(f"{what} never compared: the rating is the one that all start with", stacklevel=2)
+        return np.array([number_of.get(name, -1) for name in names], dtype=np.int64)
 
     def _item_names(self, X: Any) -> Iterable[Any]:
         if isinstance(X, Table):
@@ -221,11 +299,6 @@ class TableRanker(BaseEstimator):
         name = self.item_ or next((each for each in ("item", "id", "name") if each in columns), columns[0])
         return read_names(_sheet(X), name)
 
-    def _identity(self, numbers: Ints) -> sp.csr_array:
-        """Return one row an item, with a 1 in the item's own column."""
-        n = len(numbers)
-        return sp.csr_array((np.ones(n), numbers, np.arange(n + 1)), shape=(n, len(self.items_ or [])))
-
     def _groups_of(self, X: Any) -> Array | None:
         if isinstance(X, Table):
             return X.groups
@@ -234,44 +307,13 @@ class TableRanker(BaseEstimator):
         return None
 
     def _check_loaded(self) -> None:
-        """Check what a model file has brought: its parts must be what they are called."""
-        if self.supervision_ not in ("grades", "comparisons"):
-            raise ValueError(f"supervision_ is {self.supervision_!r}")
-        if not isinstance(self.ranker_, BaseEstimator) or not hasattr(self.ranker_, "predict"):
-            raise ValueError("ranker_ is not a ranker")
-        if self.encoder_ is None:
-            if not isinstance(self.items_, list) or not all(isinstance(name, str) for name in self.items_):
-                raise ValueError("there is neither an encoder nor a list of items")
-            if len(set(self.items_)) < len(self.items_):
-                raise ValueError("two items have the same name")
-        elif not isinstance(self.encoder_, TableEncoder):
-            raise ValueError("encoder_ is not a TableEncoder")
-        for name in ("target_", "group_", "item_", "weight_"):
-            if not isinstance(getattr(self, name), str | None):
-                raise ValueError(f"{name} is not a column's name")
-        if not isinstance(self.levels_, list | None) or not isinstance(self.spread_, float):
-            raise ValueError("levels_ or spread_ is of the wrong kind")
-        if not 0 <= self.spread_ < np.inf:
-            raise ValueError(f"spread_ is {self.spread_}, which is no standard deviation")
-        if self.resolution_ is not None:
-            _check_curve(self.resolution_)
+        """Check what a model file has brought."""
+        check_parts(self)
 
 
-def _check_curve(curve: Any) -> None:
-    """Check what a model file calls a curve: rising distances, and shares of pairs in order."""
-    if not (
-        isinstance(curve, tuple)
-        and len(curve) == 2
-        and all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind == "f" for part in curve)
-        and len(curve[0]) == len(curve[1])
-    ):
-        raise ValueError("resolution_ is not a pair of arrays")
-    distance, share = curve
-    # written so that NaN fails each of them
-    if not ((distance >= 0) & (distance < np.inf)).all() or not (distance[1:] > distance[:-1]).all():
-        raise ValueError("the distances of resolution_ do not rise from 0")
-    if not (np.abs(share - 0.5) <= 0.5 + _ROUNDING).all():
-        raise ValueError("the shares of resolution_ are not between 0 and 1")
+def _identity(n: int) -> sp.csr_array:
+    """Return one row an item, with a 1 in the item's own column."""
+    return sp.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
 
 
 def _sheet(X: Any) -> Sheet:

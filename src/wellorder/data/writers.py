@@ -84,6 +84,11 @@ def write_scores(path: PathLike, table: Table, scores: Any) -> None:
     Pinot,0.5,2
     Merlot,2.0,1
     """
+    _write(path, score_frame(table, scores))
+
+
+def score_frame(table: Table, scores: Any) -> pl.DataFrame:
+    """Return what :func:`write_scores` writes, as columns."""
     values = check_scores(scores, len(table))
     columns: dict[str, Any] = {}
     if table.groups is not None:
@@ -92,13 +97,18 @@ def write_scores(path: PathLike, table: Table, scores: Any) -> None:
     columns[_free(table.item or "item", columns)] = names.tolist()
     columns[_free("score", columns)] = values.astype(np.float64)
     columns[_free("rank", columns)] = ranks(values, table.groups)
-    _write(path, pl.DataFrame(columns))
+    return pl.DataFrame(columns)
 
 
 def write_lines(path: PathLike, values: Any) -> None:
     """Write one number a line, in the order given, so that it is read back exactly."""
     with open_for_writing(path) as stream:
         stream.writelines(f"{value!r}\n" for value in np.asarray(values, dtype=np.float64).tolist())
+
+
+def write_frame(path: PathLike, frame: pl.DataFrame) -> None:
+    """Write columns under their names, in the format of the file name's ending; ``-`` is CSV to the terminal."""
+    _write(path, frame)
 
 
 def write_rows(path: PathLike, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

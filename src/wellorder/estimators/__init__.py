@@ -4,9 +4,14 @@ from .best_feature import BestFeature
 from .boosted_trees import BoostedTrees
 from .compare_lp import CompareLP
 from .compare_svm import CompareSVM
+from .convex_hull_ranker import ConvexHullRanker
+from .multiple_hyperplane_ranker import MultipleHyperplaneRanker
+from .nested_ranker import NestedRanker
 from .order_boost import OrderBoost
+from .order_ensemble import OrderEnsemble
 from .plug_in_ranker import PlugInRanker
 from .proportional_odds import ProportionalOdds
+from .rank_boost import RankBoost
 from .rank_svm import RankSVM
 from .ridge_ranker import RidgeRanker
 from .svor import SVOR
@@ -19,9 +24,14 @@ __all__ = [
     "BoostedTrees",
     "CompareLP",
     "CompareSVM",
+    "ConvexHullRanker",
+    "MultipleHyperplaneRanker",
+    "NestedRanker",
     "OrderBoost",
+    "OrderEnsemble",
     "PlugInRanker",
     "ProportionalOdds",
+    "RankBoost",
     "RankSVM",
     "RidgeRanker",
     "SwapSVM",

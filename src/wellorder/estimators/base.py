@@ -10,8 +10,11 @@ from sklearn.base import BaseEstimator
 
 from ..metrics import swapped_pairs
 from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
+from ..scoring import list_scores
 from ..sweeps import Array
 from .validation import as_order
+
+__all__ = ["Ranker", "list_scores"]
 
 
 class Ranker(BaseEstimator):
@@ -47,8 +50,8 @@ class Ranker(BaseEstimator):
             One id a row: only rows of one group are compared.
         sample_weight : array of shape (n,), optional
         """
-        scores = self.decision_function(X)
         order = as_order(y, groups, sample_weight, self.order, self.levels)
+        scores = list_scores(self, X, order.group if isinstance(order, Grades) else None)
         if isinstance(order, OrderSum):
             raise ValueError("score takes grades or comparisons, not their sum; score each part on its own")
         pairs = order.to_pairs(len(scores))

@@ -14,13 +14,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..losses import TiedPairs, best_threshold
 from ..metrics import comparison_error
 from ..order import Comparisons, refuse_beside
-from ..spaces import Pairs
+from ..spaces import Pairs, column_moments
 from ..sweeps import Array, Floats
 
 _FLOATS = (np.float64, np.float32)
 
 _NO_BIAS = 1e-8
 """A threshold −β below this, against margins of 1, is none."""
+
+_ROUNDING = 1e-12
+"""How far from constant, as a share of its mean, a column must be to have a scale."""
+
+_MOST_WEIGHT = 1e100
+"""Sums of losses, and products of them, stay finite up to this."""
 
 
 class CompareModel(BaseEstimator):
@@ -138,19 +144,55 @@ def refuse_only_ties(pairs: TiedPairs) -> None:
         raise ValueError(f"there is nothing to learn a direction from: {what}; at least one must be decided (1 or -1)")
 
 
+def refuse_large_weights(pairs: TiedPairs, C: float) -> None:
+    """Raise an error where the losses of comparisons could not be added up."""
+    total = C * float(pairs.weight.sum())
+    if not total < _MOST_WEIGHT:
+        raise ValueError(
+            f"C times the weights of the comparisons adds up to {total:.3g}, which is too large to compute with; "
+            "divide the weights by a common factor, or lower C"
+        )
+
+
+def is_degenerate(bias: float) -> bool:
+    """Say whether the bias β leaves no threshold −β for ties."""
+    return not bias < -_NO_BIAS
+
+
 def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats) -> tuple[float, float]:
     """Return what to multiply scores by, and the threshold that they have then."""
     if pairs.n_ties == 0:
         return 1.0, 0.0
-    if bias < -_NO_BIAS:
+    if not is_degenerate(bias):
         return -1.0 / bias, 1.0
     threshold = best_threshold(pairs.differences(scores), pairs.outcome, pairs.weight)
     warnings.warn(
         f"the model is degenerate: its threshold for ties would be {-bias:.3g}, which should be above 0; the one that "
-        "fits the training pairs best is taken instead. Raise C, or scale the columns of the items (scale=True)",
+        "fits the training pairs best is taken instead. Raise C, or scale the columns of the items (scale=True); where "
+        "ties are few, ThresholdCompare does as well",
         stacklevel=3,
     )
     return (1.0 / threshold, 1.0) if threshold > 0 else (1.0, 0.0)
+
+
+def learn_scale(X: Any, pairs: TiedPairs) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the columns, each item taken as often as it is compared.
+
+    Constant columns have a deviation of 1; what rounding leaves of theirs would blow up any other value. Sparse items
+    are not centred: their means are 0.
+    """
+    mean, variance = column_moments(X, pairs.row_shares)
+    # the variance of sparse columns is a difference of squares
+    rounding = _ROUNDING * mean**2 if sp.issparse(X) else (_ROUNDING * mean) ** 2
+    scale = np.where(variance > rounding, np.sqrt(variance), 1.0)
+    return np.zeros_like(mean) if sp.issparse(X) else mean, scale
+
+
+def standardised(X: Any, mean: Floats, scale: Floats) -> Any:
+    """Return items with columns that were learnt to be standardised so."""
+    if sp.issparse(X):
+        return sp.csr_array(X).multiply((1.0 / scale).astype(X.dtype)).tocsr()
+    return ((X - mean) / scale).astype(X.dtype)
 
 
 def _as_array(X: Any) -> Array:

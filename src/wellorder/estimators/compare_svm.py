@@ -12,16 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from ..losses import LOSSES, TiedPairs, flipped_value, tied_risk
-from ..order import ListedPairs
+from ..losses import LOSSES, TiedPairs, tied_risk
 from ..solvers import (
-    FlippedSolution,
     TieProblem,
-    coarse_to_fine,
-    cutting_plane,
     flipped_kernel_svm,
     flipped_svm,
-    make_problem,
     refuse_many_flipped,
     tied_svm,
 )
@@ -35,10 +30,19 @@ from ..spaces import (
     refuse_if_too_large,
     resolve_gamma,
 )
-from ..sweeps import Array, Floats, dot
-from .compare_model import CompareModel, refuse_only_ties, scale_to_threshold, with_pairs
+from ..sweeps import Array, Floats
+from .compare_model import (
+    CompareModel,
+    is_degenerate,
+    learn_scale,
+    refuse_large_weights,
+    refuse_only_ties,
+    scale_to_threshold,
+    standardised,
+    with_pairs,
+)
 from .kernel_model import KernelModel
-from .tie_calibration import calibrate, probabilities, unseen_differences
+from .tie_calibration import calibrate, probabilities, root_mean_square, unseen_differences
 from .validation import check_option, check_positive, check_whole, warn_if_not_converged
 
 _LOSSES = ("hinge", "squared_hinge", "logistic")
@@ -48,7 +52,7 @@ _MOST_FOR_LIBSVM = 2_000
 
 
 def _is_calibrated(model: CompareSVM) -> bool:
-    if not model.probability:
+    if not model.probability or (hasattr(model, "threshold_") and not hasattr(model, "calibration_")):
         raise AttributeError("predict_proba needs a model that was fitted with probability=True")
     return True
 
@@ -64,26 +68,24 @@ class CompareSVM(KernelModel, CompareModel):
               + C \sum_{\text{ties}} \omega \sum_{\pm} \ell(-\beta \mp u^\top(\Phi(x') - \Phi(x)))
 
     The scores are r(x) = uᵀΦ(x)/(−β), so that differences up to 1 are ties. A model has β < 0 unless C is very small
-    for its data; with β ≥ 0 it says so, and takes the threshold that fits the training pairs best. Without a single tie
-    it is a RankSVM, with the threshold 0.
+    for its data, or ties are few beside noise; with β ≥ 0 it says so, and takes the threshold that fits the training
+    pairs best (with the hinge, of a RankSVM's scores: its own would be next to zero). Without a single tie it is a
+    RankSVM, with the threshold 0.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss: the paper's C, on each of the decided comparisons and on both directions of each tie.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Where the scores live. With "precomputed", the items are rows of their kernel matrix:
-        ``Pairs(K, left, right)``, and for new items ``K`` between them and all training items.
+        Where the scores live. With "precomputed", items are rows of their kernel with all training items.
     gamma : {"scale", "auto"} or float, default="scale"
         Width of "rbf" and "poly"; "scale" is 1 / (d · variance), each item taken as often as it is compared.
-    degree : float, default=3
-        Degree of "poly".
-    coef0 : float, default=0.0
-        Constant of "poly".
+    degree, coef0 : float, default=3 and 0.0
+        Degree and constant of "poly".
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        ``(1 − z)_+``, as in the paper: by libsvm, with a kernel for thousands of comparisons; with features (linear
-        scores, ``n_components``) of more than about 2,000, by Newton's method over rounded corners, down to a duality
-        gap. ``(1 − z)_+²`` and ``log(1 + e^{−z})`` by Newton's method, for a million comparisons.
+        ``(1 − z)_+``, as in the paper: by libsvm, with a kernel for thousands of comparisons; with features (linear,
+        ``n_components``) of more than about 2,000, by Newton's method over rounded corners, to a duality gap. The
+        others, ``(1 − z)_+²`` and ``log(1 + e^{−z})``, by Newton's method, for a million comparisons.
     n_components : int, default=None
         Replace the kernel by Nyström features over this many random items.
     scale : bool, default=False
@@ -133,6 +135,9 @@ class CompareSVM(KernelModel, CompareModel):
     array([1.6])
     """
 
+    objective_: float
+    n_iter_: int
+
     def __init__(
         self,
         C: float = 1.0,
@@ -177,6 +182,7 @@ class CompareSVM(KernelModel, CompareModel):
         self._forget()
         given, pairs = self._read_comparisons(X, y, sample_weight)
         refuse_only_ties(pairs)
+        refuse_large_weights(pairs, self.C)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         items, compared = given, pairs
         if self.kernel != "precomputed":
@@ -188,7 +194,8 @@ class CompareSVM(KernelModel, CompareModel):
         factor, self.threshold_ = scale_to_threshold(bias, compared, scores)
         self._store(factor * coef, items)
         if self.probability:
-            d, known = unseen_differences(clone(self).set_params(probability=False), given, pairs)
+            size = root_mean_square(factor * compared.differences(scores), pairs.weight)
+            d, known = unseen_differences(clone(self).set_params(probability=False), given, pairs, size)
             self.calibration_ = calibrate(d[known], pairs.outcome[known], pairs.weight[known])
         return self
 
@@ -213,51 +220,53 @@ class CompareSVM(KernelModel, CompareModel):
         explicit = self._is_plain_linear or self.n_components is not None
         if explicit:
             X = self._features(X, rng)
+        found, certain = None, True
         if self.loss == "hinge" and pairs.n_ties > 0:
-            if not explicit:
-                return self._solve_kernel_hinge(X, pairs)
-            if len(pairs) + pairs.n_ties <= _MOST_FOR_LIBSVM and (found := self._solve_linear_hinge(X, pairs)):
-                return found
-        space = LinearSpace(X) if explicit else KernelSpace(self._kernel_matrix(X))
-        loss = LOSSES[self.loss]
-        if pairs.n_ties > 0:
-            result = tied_svm(TieProblem(space, pairs, loss, self.C), tol=self.tol, max_iter=self.max_iter)
-        else:
-            listed = ListedPairs(pairs.high, pairs.low, pairs.weight, pairs.n_rows, float(pairs.weight.sum()))
-            solver = cutting_plane if self.loss == "hinge" else coarse_to_fine
-            result = solver(make_problem(space, listed, loss, self.C), tol=self.tol, max_iter=self.max_iter)
-        warn_if_not_converged(result, self.max_iter, self.tol)
-        self.objective_, self.n_iter_ = result.objective, result.n_iter
-        scores = space.scores(result.coef)
-        return result.coef, tied_risk(loss, scores, pairs)[1] if pairs.n_ties > 0 else 0.0, scores
+            found, certain = self._solve_by_libsvm(X, pairs, explicit=explicit)
+        if found is None:
+            found = self._minimise(X, pairs, explicit=explicit)
+        if self.loss == "hinge" and pairs.n_ties > 0 and certain and is_degenerate(found[1]):
+            # at β = 1 the decided are satisfied by u = 0, and what else u is says nothing: as without ties, leave β out
+            objective, n_iter = self.objective_, self.n_iter_
+            coef, _, scores = self._minimise(X, pairs.take(np.arange(pairs.n_decided)), explicit=explicit)
+            self.objective_, self.n_iter_ = objective, n_iter
+            found = coef, found[1], scores
+        return found
 
-    def _solve_linear_hinge(self, X: Any, pairs: TiedPairs) -> tuple[Floats, float, Floats] | None:
-        """Solve by libsvm, from features; None where it does not come to an end."""
-        found, space = flipped_svm(X, pairs, self.C, self.tol), LinearSpace(X)
-        if not found.converged:
-            return None
-        coef = space.adjoint(found.dual)
-        return self._keep(found, coef, space.scores(coef), dot(coef, coef), pairs)
-
-    def _solve_kernel_hinge(self, X: Any, pairs: TiedPairs) -> tuple[Floats, float, Floats]:
-        """Solve by libsvm, from a kernel."""
-        kernel = self._pair_kernel(X, pairs)
-        found = flipped_kernel_svm(kernel, pairs, self.C, self.tol)
+    def _solve_by_libsvm(
+        self, X: Any, pairs: TiedPairs, *, explicit: bool
+    ) -> tuple[tuple[Floats, float, Floats] | None, bool]:
+        """Solve by libsvm where it pays or must be, and say whether that came to an end."""
+        if not explicit:
+            found = flipped_kernel_svm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
+        elif (
+            len(pairs) + pairs.n_ties > _MOST_FOR_LIBSVM
+            or not (found := flipped_svm(X, pairs, self.C, self.tol)).converged
+        ):
+            return None, True
+        if np.isnan(found.bias):
+            raise ValueError(
+                f"libsvm finds no finite solution for C={self.C!r} and this kernel, whose values are large; scale the "
+                "columns of the items (scale=True), or lower C"
+            )
         if not found.converged:
             warnings.warn(
                 f"libsvm stopped after {found.n_iter:,} steps; scale the columns of the items (scale=True), or lower C",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        scores = kernel.scores(found.dual)
-        return self._keep(found, found.dual, scores, dot(found.dual, scores), pairs)
+        self.objective_, self.n_iter_ = found.objective, found.n_iter
+        return (found.coef, found.bias, found.scores), found.converged
 
-    def _keep(
-        self, found: FlippedSolution, coef: Floats, scores: Floats, square: float, pairs: TiedPairs
-    ) -> tuple[Floats, float, Floats]:
-        self.n_iter_ = found.n_iter
-        self.objective_ = 0.5 * square + self.C * flipped_value(LOSSES["hinge"], scores, pairs, found.bias)
-        return coef, found.bias, scores
+    def _minimise(self, X: Any, pairs: TiedPairs, *, explicit: bool) -> tuple[Floats, float, Floats]:
+        """Solve in the primal."""
+        space = LinearSpace(X) if explicit else KernelSpace(self._kernel_matrix(X))
+        loss = LOSSES[self.loss]
+        result = tied_svm(TieProblem(space, pairs, loss, self.C), tol=self.tol, max_iter=self.max_iter)
+        warn_if_not_converged(result, self.max_iter, self.tol)
+        self.objective_, self.n_iter_ = result.objective, result.n_iter
+        scores = space.scores(result.coef)
+        return result.coef, tied_risk(loss, scores, pairs)[1] if pairs.n_ties > 0 else 0.0, scores
 
     def _features(self, X: Any, rng: np.random.Generator) -> Any:
         """Return what the scores are linear in."""
@@ -299,19 +308,12 @@ class CompareSVM(KernelModel, CompareModel):
         """Learn how to standardise items, and do it."""
         if not self.scale:
             return X
-        mean, variance = column_moments(X, pairs.row_shares)
-        self.item_mean_ = np.zeros_like(mean) if sp.issparse(X) else mean
-        self.item_scale_ = np.where(variance > 0, np.sqrt(variance), 1.0)
-        return self._standardised(X)
-
-    def _standardised(self, X: Any) -> Any:
-        if sp.issparse(X):
-            return sp.csr_array(X * (1.0 / self.item_scale_).astype(X.dtype))
-        return ((X - self.item_mean_) / self.item_scale_).astype(X.dtype)
+        self.item_mean_, self.item_scale_ = learn_scale(X, pairs)
+        return standardised(X, self.item_mean_, self.item_scale_)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         X = super()._check_rows(X, reset=reset)
-        return X if reset or not self.scale else self._standardised(X)
+        return X if reset or not self.scale else standardised(X, self.item_mean_, self.item_scale_)
 
     def _forget(self) -> None:
         super()._forget()

@@ -97,9 +97,15 @@ class RankSVM(KernelModel, Ranker):
     turn metadata routing on (``sklearn.set_config(enable_metadata_routing=True)``): without it
     ``GridSearchCV`` passes no ``groups`` to ``fit``, silently, and rows of different queries are compared.
 
+    Ranking SVM for IR weighs pairs by their two grades, τ, and by their query, so that long lists have no more say than
+    short ones: ``order=OrderGraph.from_edges(…)`` holds the τ, and ``balance="groups"`` divides each query's weights
+    by their sum. For the original's division by the number m of a query's pairs, leave ``balance`` and give each row of
+    the query the weight 1/√m.
+
     References
     ----------
     Herbrich, Graepel, Obermayer (2000), Large margin rank boundaries for ordinal regression.
+    Cao, Xu, Liu, Li, Huang, Hon (2006), Adapting Ranking SVM to document retrieval.
 
     Examples
     --------
@@ -115,6 +121,13 @@ class RankSVM(KernelModel, Ranker):
     >>> ranker = wo.RankSVM(kernel="rbf").fit(X, wo.Comparisons(left=[0, 1], right=[1, 3], outcome=[1, 1]))
     >>> ranker.decision_function(X).argmax()
     np.int64(3)
+
+    Pairs with the best grade count five times, and both queries the same (Ranking SVM for IR):
+
+    >>> top_first = wo.OrderGraph.from_edges([0, 1, 2], [(0, 1), (0, 2, 5.0), (1, 2, 5.0)])
+    >>> ranker = wo.RankSVM(order=top_first, balance="groups").fit(X, [0, 2, 0, 1], groups=["a", "a", "b", "b"])
+    >>> ranker.n_pairs_
+    2
     """
 
     def __init__(

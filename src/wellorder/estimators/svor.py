@@ -30,8 +30,8 @@ class SVOR(KernelModel, OrdinalModel):
     its scores crowd around a few values and may tie, and a Ranking SVM is often the better ranker. The grade of a
     row is the number of thresholds that its score has passed.
 
-    Thresholds are minimised out in every step, at the cost of one sort of the scores; there is no row of
-    variables for each threshold.
+    Thresholds are minimised out in every step. Without a kernel that costs one sort of the scores, and there is no
+    row of variables for each threshold; with one, each row and threshold has a multiplier.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..losses import TiedPairs
@@ -38,7 +39,7 @@ def calibrate(differences: Floats, outcome: Array, weight: Floats) -> tuple[floa
     """
     decided = outcome != 0
     n_decided, n_ties = float(weight[decided].sum()), float(weight[~decided].sum())
-    scale = float(np.sqrt(np.average(np.square(differences), weights=weight))) or 1.0
+    scale = root_mean_square(differences, weight) or 1.0
     x = differences / scale
     if n_ties == 0:
         sure = (n_decided + 1.0) / (n_decided + 2.0)
@@ -50,6 +51,11 @@ def calibrate(differences: Floats, outcome: Array, weight: Floats) -> tuple[floa
         )
     a, log_nu = _most_likely(x, target, weight, with_ties=n_ties > 0)
     return a / scale, float(np.exp(log_nu)) if n_ties > 0 else 0.0
+
+
+def root_mean_square(differences: Floats, weight: Floats) -> float:
+    """Return √(Σ ω d² / Σ ω)."""
+    return float(np.sqrt(np.average(np.square(differences), weights=weight)))
 
 
 def _most_likely(x: Floats, target: Floats, weight: Floats, *, with_ties: bool) -> tuple[float, float]:
@@ -89,14 +95,14 @@ def _most_likely(x: Floats, target: Floats, weight: Floats, *, with_ties: bool) 
     return float(at[0]), float(at[1])
 
 
-def unseen_differences(model: Any, items: Any, pairs: TiedPairs) -> tuple[Floats, Array]:
+def unseen_differences(model: Any, items: Any, pairs: TiedPairs, size: float) -> tuple[Floats, Array]:
     """Return each comparison's difference by a model that did not see it, and which comparisons have one.
 
     All comparisons of the same two items are in one fold; decided and tied ones are spread over the folds alike. The
-    folds are always the same.
+    folds are always the same. The differences of all comparisons by each fold's model are brought to one ``size``, the
+    root of their mean square: where ties are few, thresholds, which scores are measured by, differ much between folds.
     """
-    low, high = np.minimum(pairs.low, pairs.high), np.maximum(pairs.low, pairs.high)
-    _, key = np.unique(low.astype(np.int64) * pairs.n_rows + high, return_inverse=True)
+    key = _couples(items, pairs)
     decided = np.bincount(key, pairs.outcome) > 0
     shuffled = np.random.default_rng(0).permutation(len(decided))
     shuffled = shuffled[np.argsort(decided[shuffled], kind="stable")]
@@ -112,10 +118,24 @@ def unseen_differences(model: Any, items: Any, pairs: TiedPairs) -> tuple[Floats
         order = Comparisons(part.low, part.high, part.outcome, part.weight)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what there is to say, the fit on all comparisons says
-            scores = clone(model).fit(items, order).decision_function(items)
-        d[test], known[test] = rest.differences(np.asarray(scores, dtype=float)), True
+            scores = np.asarray(clone(model).fit(items, order).decision_function(items), dtype=float)
+        own = root_mean_square(pairs.differences(scores), pairs.weight)
+        d[test], known[test] = rest.differences(scores) * (size / own if own > 0 else 0.0), True
     if not known.any():
         raise ValueError(
             "probability=True needs at least two decided comparisons, of different items; set it to False, or give more"
         )
     return d, known
+
+
+def _couples(items: Any, pairs: TiedPairs) -> Array:
+    """Return a number for each comparison, the same for the same two items.
+
+    Items are told by their features: an array of pairs lists an item wherever it is compared.
+    """
+    direction = np.random.default_rng(0).standard_normal(items.shape[1])
+    place = items @ direction if sp.issparse(items) else (items * direction).sum(axis=1)
+    _, number = np.unique(place, return_inverse=True)
+    one, other = number[pairs.low].astype(np.int64), number[pairs.high].astype(np.int64)
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    return np.asarray(np.unique(low * len(number) + high, return_inverse=True)[1])

@@ -1,14 +1,18 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
+from .by_query import by_query, randomisation_test
 from .comparing import Progress, compare
 from .cross_validation import CrossValidation, cross_validate
 from .doctor import examine
+from .explaining import explain
+from .explanation import Contribution, Explanation
 from .fitting import FittedTable, evaluate_table, fit_table
 from .health import Finding, Health
 from .leaderboard import Leaderboard, LeftOut, Protocol, Standing, make_leaderboard
 from .methods import METHODS, Method, Size, find_method
 from .ordering import OrderedItems, OrderedList, order_items
 from .records import Curve, Record, RecordFile, SwapTable, read_records
+from .search_graph import GraphSearch, GraphTrial, search_graph
 from .searching import OutOfTime, SearchResult, search
 from .significance import (
     corrected_resampled_test,
@@ -26,11 +30,15 @@ from .trials import run_trial, trial_key
 __all__ = [
     "METHODS",
     "ComparisonTask",
+    "Contribution",
     "CrossValidation",
     "Curve",
+    "Explanation",
     "Finding",
     "FittedTable",
     "GradedTask",
+    "GraphSearch",
+    "GraphTrial",
     "Health",
     "Leaderboard",
     "LeftOut",
@@ -49,6 +57,7 @@ __all__ = [
     "SwapTable",
     "Task",
     "bin_grades",
+    "by_query",
     "compare",
     "comparison_folds",
     "corrected_resampled_test",
@@ -56,6 +65,7 @@ __all__ = [
     "cross_validate",
     "evaluate_table",
     "examine",
+    "explain",
     "find_method",
     "fit_table",
     "folds",
@@ -67,9 +77,11 @@ __all__ = [
     "mean_interval",
     "nemenyi",
     "order_items",
+    "randomisation_test",
     "read_records",
     "run_trial",
     "search",
+    "search_graph",
     "swap_table",
     "trial_key",
 ]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..metrics import COMPARISON_METRICS, METRICS, Metric, parse
+from ..metrics import COMPARISON_METRICS, METRICS, Metric, comparison_brier, comparison_log_loss, parse
 from ..order import Comparisons, Grades
 from ..suggest import suggest
 from ..sweeps import Floats
@@ -28,10 +28,22 @@ class Judgement:
     curve: Curve | None = None
 
 
+PROBABILITY_METRICS: dict[str, Callable[..., float]] = {
+    "comparison_brier": comparison_brier,
+    "comparison_log_loss": comparison_log_loss,
+}
+"""Metrics of probabilities against outcomes: functions of (outcomes, probabilities, weights)."""
+
+
 def check_metric(name: str, supervision: str) -> str:
     """Return a metric's name as it prints; an unknown one is an error that lists the known."""
     if supervision == "grades":
         return str(parse(name))
+    if name in PROBABILITY_METRICS:
+        raise ValueError(
+            f"{name} judges probabilities, which not every method gives; fit one that does, such as compare-svm, and "
+            "evaluate it"
+        )
     if name not in COMPARISON_METRICS:
         raise ValueError(f"there is no metric {name!r} of comparisons; {suggest(name, COMPARISON_METRICS)}")
     return name
@@ -54,10 +66,15 @@ def suits_gain(grades: Grades) -> bool:
 
 
 def default_metrics(supervision: Grades | Comparisons) -> tuple[str, ...]:
-    """Return what to measure when nobody says: swapped pairs, and what the data allow beside them."""
+    """Return what to measure when nobody says: swapped pairs, and what the data allow beside them.
+
+    Where comparisons have ties, missing one is an error as well; methods that predict none are wrong on all of them.
+    """
     if isinstance(supervision, Comparisons):
         ties = supervision.outcome == 0
-        return ("swapped_pairs", "comparison_auc") if ties.any() and not ties.all() else ("swapped_pairs",)
+        if ties.any() and not ties.all():
+            return ("comparison_error", "swapped_pairs", "comparison_auc")
+        return ("swapped_pairs",)
     if suits_gain(supervision):
         return ("swapped_pairs", "ndcg@10", "ndcg@1")
     return ("swapped_pairs", "kendall_tau")

@@ -13,15 +13,21 @@ from ..estimators import (
     BestFeature,
     BoostedTrees,
     CompareSVM,
+    ConvexHullRanker,
+    MultipleHyperplaneRanker,
+    NestedRanker,
     OrderBoost,
+    OrderEnsemble,
     PlugInRanker,
     ProportionalOdds,
+    RankBoost,
     RankSVM,
     RidgeRanker,
     SwapSVM,
     ThresholdCompare,
 )
 from ..memory import available_bytes
+from ..ratings import Davidson, Elo, Glicko, RatingRanker
 from ..solvers import LONGEST_LIST
 from ..spaces.kernels import kernel_bytes
 from ..suggest import suggest
@@ -43,6 +49,8 @@ class Size:
     largest_group: int
     n_levels: int
     """Different grades; none in comparisons."""
+    has_features: bool = True
+    """Whether anything is known of the items but their names."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +67,18 @@ class Method:
     is_baseline: bool = False
     objection: Callable[[Size], str | None] = lambda size: None
     """Why a comparison on data of this size should leave the method out; None if it should not."""
+    predicts_ties: bool = False
+    """Whether it says when two items are no different; the others only order them."""
 
 
 _MOST_KERNEL_ROWS = 3_000
 _MOST_LISTED_PAIRS = 20_000_000
 _MOST_COLUMNS = 2_000
 _MOST_LEVELS = 50
+_MOST_RANKED = 10
+_MOST_ENSEMBLE_ROWS = 200_000
 _FEW_ROWS = 1_000
+_FEWEST_ITEMS = 60
 
 
 def _costs(size: Size) -> Grid:
@@ -124,7 +137,19 @@ def _too_many_pairs(size: Size) -> str | None:
     return None
 
 
+def _no_features(size: Size) -> str | None:
+    return None if size.has_features else "it learns from columns, and of these items only the names are known"
+
+
+def _no_trees(size: Size) -> str | None:
+    if size.supervision == "comparisons" and size.has_features and size.n_rows < _FEWEST_ITEMS:
+        return f"its trees want 20 items on either side of a split, and there are {size.n_rows}"
+    return _no_features(size)
+
+
 def _too_many_columns(size: Size) -> str | None:
+    if not size.has_features:
+        return _no_features(size)
     return None if size.n_features <= _MOST_COLUMNS else f"it tries all {size.n_features:,} columns one by one"
 
 
@@ -134,12 +159,26 @@ def _too_many_levels(size: Size) -> str | None:
     return None
 
 
+def _too_many_rankers(size: Size) -> str | None:
+    if size.n_levels > _MOST_RANKED:
+        n = size.n_levels * (size.n_levels - 1) // 2
+        return f"it fits a ranker to each two levels, and there are {n:,} of those; bin the grades"
+    return None
+
+
 def _too_long_lists(size: Size) -> str | None:
     if size.largest_group > LONGEST_LIST:
         return (
             f"LightGBM takes at most {LONGEST_LIST:,} rows a list, and one has {size.largest_group:,}; see order-boost"
         )
     return None
+
+
+def _too_many_fits(size: Size) -> str | None:
+    n, what = (size.n_rows, "rows") if size.supervision == "grades" else (size.n_pairs, "comparisons")
+    if n > _MOST_ENSEMBLE_ROWS:
+        return f"it fits some eight members six times over, and there are {n:,} {what}"
+    return _no_features(size)
 
 
 METHODS: dict[str, Method] = {
@@ -166,6 +205,13 @@ METHODS: dict[str, Method] = {
     "svor": Method(
         "linear, a threshold between every two levels", SVOR, _costs, takes=("grades",), objection=_too_many_levels
     ),
+    "convex-hull-ranker": Method(
+        "linear, a threshold for each edge of a chain of levels",
+        ConvexHullRanker,
+        lambda size: {"nu": [0.01, 0.1, 1.0, 10.0]},
+        takes=("grades",),
+        objection=_too_many_levels,
+    ),
     "proportional-odds": Method(
         "linear, the likelihood of ordered levels",
         ProportionalOdds,
@@ -180,30 +226,63 @@ METHODS: dict[str, Method] = {
         takes=("grades",),
         objection=_too_many_levels,
     ),
-    "order-boost": Method("trees, boosted over every pair", lambda: OrderBoost(learner="tree"), _order_shapes),
+    "order-boost": Method(
+        "trees, boosted over every pair",
+        lambda: OrderBoost(learner="tree"),
+        _order_shapes,
+        objection=_no_trees,
+    ),
     "order-boost-bumps": Method(
         "bumps over single columns, boosted over every pair",
         lambda: OrderBoost(n_iter_no_change=20, stopping="swaps"),
         lambda size: {"learning_rate": [0.3, 1.0]},
         objection=_too_many_columns,
     ),
+    "rank-boost": Method(
+        "thresholds of single columns, boosted over every pair",
+        RankBoost,
+        lambda size: {"n_estimators": [30, 100, 300]},
+        objection=_too_many_columns,
+    ),
+    "multiple-hyperplane-ranker": Method(
+        "a linear ranker for each two grades, their rankings of a list added up",
+        lambda: MultipleHyperplaneRanker(RankSVM()),
+        _inner_costs,
+        takes=("grades",),
+        objection=_too_many_rankers,
+    ),
+    "nested-ranker": Method(
+        "linear, the top of each list re-ranked in stages",
+        lambda: NestedRanker(RankSVM()),
+        _inner_costs,
+        takes=("grades",),
+    ),
     "compare-svm": Method(
         "linear, differences told from ties by a margin",
         lambda: CompareSVM(loss="squared_hinge"),
         _costs,
         takes=("comparisons",),
+        predicts_ties=True,
     ),
     "rank-threshold": Method(
         "rank-svm, ties where scores are near",
         lambda: ThresholdCompare(RankSVM()),
         _inner_costs,
         takes=("comparisons",),
+        predicts_ties=True,
     ),
     "rank-threshold-both": Method(
-        "the same, each tie as two opposite pairs",
+        "rank-threshold, learning from ties as two opposite pairs",
         lambda: ThresholdCompare(RankSVM(), ties="both"),
         _inner_costs,
         takes=("comparisons",),
+        predicts_ties=True,
+    ),
+    "order-ensemble": Method(
+        "linear, kernels and trees, weighted by how they order held-out rows",
+        OrderEnsemble,
+        objection=_too_many_fits,
+        predicts_ties=True,
     ),
     "lightgbm": Method(
         "trees, least squares on the grades", BoostedTrees, _tree_shapes, takes=("grades",), is_baseline=True
@@ -230,6 +309,28 @@ METHODS: dict[str, Method] = {
         _penalties,
         takes=("grades",),
         is_baseline=True,
+    ),
+    "elo": Method(
+        "ratings by name in the file's order, no features",
+        lambda: RatingRanker(Elo()),
+        takes=("comparisons",),
+        is_baseline=True,
+        predicts_ties=True,
+    ),
+    "glicko": Method(
+        "ratings and their certainty by name in the file's order, no features",
+        lambda: RatingRanker(Glicko()),
+        takes=("comparisons",),
+        is_baseline=True,
+        predicts_ties=True,
+    ),
+    "davidson": Method(
+        "Bradley–Terry ratings with ties by name, no features",
+        lambda: RatingRanker(Davidson()),
+        lambda size: {"system__ridge": [0.03, 0.1, 0.3, 1.0, 3.0]},
+        takes=("comparisons",),
+        is_baseline=True,
+        predicts_ties=True,
     ),
     "best-feature": Method(
         "the best single column, up or down", BestFeature, is_baseline=True, objection=_too_many_columns

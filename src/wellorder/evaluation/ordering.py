@@ -10,7 +10,11 @@ import numpy as np
 from ..data import Table, TableRanker
 from ..order.labels import encode_groups
 from ..sweeps import Floats, Ints
+from .judging import threshold_of
 from .resolution import bands, least_difference
+
+CONFIDENCE = 0.75
+"""How sure an order must be for a new band to begin, unless somebody says otherwise."""
 
 Row: TypeAlias = tuple[int, int | None, str, float]
 """(rank, band, item, score); equal scores share a rank, and there is no band where none was measured."""
@@ -34,27 +38,37 @@ class OrderedItems:
     """How to read the bands."""
 
 
-def order_items(model: TableRanker, table: Table, *, confidence: float = 0.75, top: int | None = None) -> OrderedItems:
+def order_items(
+    model: TableRanker, table: Table, *, confidence: float | None = None, top: int | None = None
+) -> OrderedItems:
     """Order the rows of a table by a model, list by list.
 
     Parameters
     ----------
     model : TableRanker
     table : Table
-    confidence : float, default=0.75
+    confidence : float, optional
         A band ends before the first item that is so far below the band's first that held-out pairs as far apart
-        stood in the right order at least so often. It says nothing of two items on either side of a border.
+        stood in the right order at least so often. It says nothing of two items on either side of a border. 0.75
+        unless given; but a model that learned from ties when items are no different goes by that unless it is given.
     top : int, optional
         Only so many rows of each list.
     """
     scores = np.asarray(model.decision_function(table), dtype=float)
     names = table.names()
-    least = None if model.resolution_ is None else model.spread_ * least_difference(model.resolution_, confidence)
+    threshold = threshold_of(model) if model.supervision_ == "comparisons" else 0.0
+    if confidence is None and threshold > 0:
+        least: float | None = float(np.nextafter(threshold, np.inf))  # differences up to it are ties
+        note = _tie_note(threshold)
+    else:
+        sure = CONFIDENCE if confidence is None else confidence
+        least = None if model.resolution_ is None else model.spread_ * least_difference(model.resolution_, sure)
+        note = _note(least, sure)
     lists = []
     for members in _members(table):
         label = None if table.groups is None else table.groups[members[0]]
         lists.append(OrderedList(label, _rows(members, scores, names, least)[:top]))
-    return OrderedItems(tuple(lists), table.groups is not None, _note(least, confidence))
+    return OrderedItems(tuple(lists), table.groups is not None, note)
 
 
 def _members(table: Table) -> list[Ints]:
@@ -76,6 +90,13 @@ def _rows(members: Any, scores: Floats, names: Any, least: float | None) -> tupl
     return tuple(
         (int(rank[place]), None if band is None else int(band[place]), str(names[members[place]]), float(mine[place]))
         for place in order
+    )
+
+
+def _tie_note(threshold: float) -> str:
+    return (
+        f"items of one band are at most {threshold:.3g} below its first: asked to compare them with it, the model says "
+        "there is no difference; the last of one band and the first of the next may be as close as that"
     )
 
 

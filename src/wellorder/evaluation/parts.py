@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..metrics import COMPARISON_METRICS, Metric, comparison_auc, parse
 from ..order import Comparisons, Grades, OrderSum, refuse_beside
+from ..scoring import list_scores
 from ..spaces import Pairs
 from ..sweeps import Array, Floats
 from .judging import check_metric, threshold_of, value_of
@@ -174,11 +175,7 @@ def _of_pairs(measure: Measure, model: Any, part: Part) -> float:
 
 def _scores(model: Any, part: Part) -> Floats:
     """Return a score a row: the decision function, or predictions where there is none."""
-    method = "decision_function" if hasattr(model, "decision_function") else "predict"
-    given = {}
-    if part.groups is not None and "groups" in get_routing_for_object(model).consumes(method, ["groups"]):
-        given["groups"] = part.groups  # some models' scores depend on the list
-    return np.asarray(getattr(model, method)(part.X, **given))
+    return list_scores(model, part.X, part.y.group if isinstance(part.y, Grades) else part.groups)
 
 
 def take(values: Any, rows: Array) -> Any:

@@ -13,6 +13,7 @@ import polars as pl
 
 from ..data import ComparisonTable, Table, TableEncoder
 from ..order import Comparisons, Grades
+from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
 from .judging import Judgement, judge_comparisons, judge_grades
 from .methods import Size, Supervision
@@ -117,7 +118,8 @@ class GradedTask:
     def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
         """Return a fitted model's scores for a test part."""
         assert part.encoder is not None
-        return np.asarray(model.decision_function(part.encoder.transform(self.table.take(rows))), dtype=float)
+        test = self.table.take(rows)
+        return np.asarray(list_scores(model, part.encoder.transform(test), test.groups), dtype=float)
 
     def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0) -> Judgement:
         """Judge scores of a test part; grades know no ties to be predicted."""
@@ -159,7 +161,7 @@ class ComparisonTask:
         comparisons = self.table.take(rows).comparisons
         decided = int(np.count_nonzero(comparisons.outcome))
         n_items, n_features = map(int, self._X.shape)
-        size = Size("comparisons", n_items, n_features, decided, n_items, 0)
+        size = Size("comparisons", n_items, n_features, decided, n_items, 0, has_features=self.table.described)
         return TrainingPart(self._X, comparisons, self._encoder, size)
 
     def n_judged(self, rows: Ints) -> int:

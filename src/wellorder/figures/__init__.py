@@ -2,8 +2,10 @@
 
 from .against_paper import AgainstPaperDisplay, Found
 from .comparison_roc import ComparisonROCDisplay
+from .explanation import ExplanationDisplay
 from .leaderboard import LeaderboardDisplay
 from .ndcg import NDCGCurveDisplay
+from .order_graph import OrderGraphDisplay
 from .style import PALETTE, legible, plain
 from .svg import to_svg
 from .swaps import SwapsDisplay
@@ -13,9 +15,11 @@ __all__ = [
     "PALETTE",
     "AgainstPaperDisplay",
     "ComparisonROCDisplay",
+    "ExplanationDisplay",
     "Found",
     "LeaderboardDisplay",
     "NDCGCurveDisplay",
+    "OrderGraphDisplay",
     "SwapsDisplay",
     "WeightsDisplay",
     "legible",

@@ -53,7 +53,7 @@ class NDCGCurveDisplay:
     ) -> NDCGCurveDisplay:
         """Let a fitted estimator score the rows."""
         named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, scores_of(estimator, X), groups, k=k, name=named)
+        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups, k=k, name=named)
 
     @classmethod
     def from_records(cls, records: Iterable[Record]) -> NDCGCurveDisplay:

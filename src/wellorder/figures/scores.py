@@ -6,17 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..order import Grades
+from ..scoring import list_scores
 from ..sweeps import Floats
 
 
-def scores_of(estimator: Any, X: Any) -> Floats:
-    """Return a score a row: the estimator's own, or its prediction where it is a regression."""
-    if hasattr(estimator, "decision_function"):
-        scores = np.asarray(estimator.decision_function(X), dtype=float)
-    elif hasattr(estimator, "predict"):
-        scores = np.asarray(estimator.predict(X), dtype=float)
-    else:
+def scores_of(estimator: Any, X: Any, y: Any, groups: Any) -> Floats:
+    """Return a score a row: the estimator's own, or its prediction where it is a regression.
+
+    The groups are those of the grades, where these bring their own.
+    """
+    if not hasattr(estimator, "decision_function") and not hasattr(estimator, "predict"):
         raise ValueError(f"{type(estimator).__name__} has neither decision_function nor predict; give a fitted model")
+    scores = np.asarray(list_scores(estimator, X, y.group if isinstance(y, Grades) else groups), dtype=float)
     if scores.ndim != 1:
         raise ValueError(f"{type(estimator).__name__} gives {scores.shape} scores; an ordering needs one score a row")
     return scores

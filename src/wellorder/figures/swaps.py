@@ -63,7 +63,7 @@ class SwapsDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, groups: Any = None) -> SwapsDisplay:
         """Let a fitted estimator score the rows."""
-        return cls.from_predictions(y, scores_of(estimator, X), groups)
+        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups)
 
     @classmethod
     def from_records(cls, records: Iterable[Record]) -> SwapsDisplay:

@@ -1,5 +1,6 @@
 """How wrong scores are, given an order. A loss sees scores and an order, never X."""
 
+from .convex_hull import EdgeSlacks, LevelEdges
 from .exponential import Exponential
 from .hinge import Hinge
 from .logistic import Logistic
@@ -33,8 +34,10 @@ ROW_LOSSES: dict[str, RowLoss] = {
 __all__ = [
     "LOSSES",
     "ROW_LOSSES",
+    "EdgeSlacks",
     "GradedRows",
     "Hinge",
+    "LevelEdges",
     "OrdinalRows",
     "PairLoss",
     "PairSet",

@@ -13,9 +13,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..sweeps import Floats, Ints, sort_rows, use_compiled
+from ..sweeps import Floats, Ints, ranges, sort_rows, use_compiled
 
 Thresholds: TypeAlias = Literal["all", "immediate", "explicit"]
+
+
+_LISTED_PER_LEVEL = 8_000
+_MOST_LISTED = 2_000_000
+"""Thresholds are found by sorting the looks of single rows while they are so few, by bisection where they are more."""
 
 
 class Looks(NamedTuple):
@@ -65,6 +70,20 @@ class OrdinalRows:
         bounds = np.searchsorted(level, np.arange(n + 1))
         return Looks(level, threshold, side, bounds)
 
+    @property
+    def n_looks(self) -> int:
+        """How many looks of single rows at thresholds there are."""
+        return int(np.diff(self.bounds)[self.looks.level].sum())
+
+    def sample(self, coarser: int, rng: np.random.Generator) -> Ints:
+        """Draw the numbers of so many times fewer rows, of every level at least one."""
+        some = [np.flatnonzero(self.level == level) for level in range(self.n_levels)]
+        return np.sort(np.concatenate([rng.choice(mine, -(-len(mine) // coarser), replace=False) for mine in some]))
+
+    def take(self, rows: Ints) -> OrdinalRows:
+        """Return some of the rows."""
+        return OrdinalRows(self.level[rows], self.weight[rows], self.n_levels, self.thresholds)
+
 
 class SortedRows:
     """Rows sorted by level, then by score, with running sums of their weights and weighted scores."""
@@ -112,20 +131,9 @@ class SortedRows:
         return side * (beyond + theta), inside / width
 
     def best_thresholds(self, width: float) -> tuple[Floats, Ints]:
-        """Return the thresholds that minimise the loss, and the number of the block that each is in.
-
-        Thresholds that must be ordered and would cross are pooled: they share one value. Pooling
-        adjacent violators in any order ends in the minimum, since each threshold's loss is convex.
-        """
-        block = np.arange(self.rows.n_levels - 1)
-        while True:
-            n_blocks = int(block[-1]) + 1
-            of_look = block[self.rows.looks.threshold]
-            best = self._zero_slopes(of_look, n_blocks, width)
-            crossed = best[:-1] > best[1:]
-            if self.rows.thresholds != "explicit" or not crossed.any():
-                return best[block], block
-            block = np.concatenate([[0], np.cumsum(~crossed)])[block]
+        """Return the thresholds that minimise the loss, and the number of the block that each is in."""
+        looks = self.rows.looks
+        return pooled(self.rows, lambda block: self._zero_slopes(block[looks.threshold], int(block[-1]) + 1, width))
 
     def _zero_slopes(self, of_look: Ints, n_blocks: int, width: float) -> Floats:
         """Return for each block of thresholds where its loss is smallest; the middle, where that is a range."""
@@ -137,10 +145,43 @@ class SortedRows:
 
         low, high = (np.full(n_blocks, end) for end in self._outermost)
         if width > 0.0:
-            return _newton(slopes, low, high, smallest)
+            return rising_zeros(slopes, low, high, smallest, 0.5 * (low + high))
+        if self.rows.n_looks <= min(_LISTED_PER_LEVEL * self.rows.n_levels, _MOST_LISTED):
+            return self._medians(of_look, n_blocks)
         left = _bisection(lambda b: slopes(b)[0] >= -smallest, low, high)
         right = _bisection(lambda b: slopes(b)[0] > smallest, low, high)
         return 0.5 * (left + right)
+
+    def _medians(self, of_look: Ints, n_blocks: int) -> Floats:
+        """Return for each block the weighted median of the places s − t, where a row's loss begins or ends."""
+        lengths = self._last - self._first
+        look = np.repeat(np.arange(len(lengths)), lengths)
+        row, side, block = ranges(self._first, lengths), self.rows.looks.side[look], of_look[look]
+        place, weight = self.scores[row] - side, self.weight[row]
+        order = np.lexsort((place, block))
+        place, running = place[order], np.cumsum(weight[order])
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_blocks))])
+        half = np.append(0.0, running)[bounds[:-1]] + np.bincount(block, weight * (side < 0), n_blocks)
+        slack = 1e-12 * float(self.mass[-1])
+        left, right = np.searchsorted(running, half - slack), np.searchsorted(running, half + slack, side="right")
+        left, right = (np.clip(at, bounds[:-1], bounds[1:] - 1) for at in (left, right))
+        return np.asarray(0.5 * (place[left] + place[right]))
+
+
+def pooled(rows: OrdinalRows, zeros: Callable[[Ints], Floats]) -> tuple[Floats, Ints]:
+    """Return the thresholds that minimise a loss, and the number of the block that each is in.
+
+    ``zeros`` gives for blocks of thresholds (the number of each threshold's) where their losses are smallest.
+    Thresholds that must be ordered and would cross are pooled: they share one value. Pooling
+    adjacent violators in any order ends in the minimum, since each threshold's loss is convex.
+    """
+    block = np.arange(rows.n_levels - 1)
+    while True:
+        best = zeros(block)
+        crossed = best[:-1] > best[1:]
+        if rows.thresholds != "explicit" or not crossed.any():
+            return best[block], block
+        block = np.concatenate([[0], np.cumsum(~crossed)])[block]
 
 
 def _running(values: Floats) -> Floats:
@@ -158,9 +199,10 @@ def _bisection(has_risen: Callable[[Floats], Floats], low: Floats, high: Floats)
     return high
 
 
-def _newton(slopes: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, smallest: float) -> Floats:
-    """Return where rising, piecewise linear functions are zero: Newton's steps, kept between two ends."""
-    b = 0.5 * (low + high)
+def rising_zeros(
+    slopes: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, smallest: float, b: Floats
+) -> Floats:
+    """Return where rising, piecewise linear functions are zero: Newton's steps from b, kept between two ends."""
     for step in range(200):
         slope, bend = slopes(b)
         low, high = np.where(slope < 0, b, low), np.where(slope > 0, b, high)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..order import Grades
+from ..scoring import list_scores
 from ..suggest import suggest
 from .compared import missed_comparisons, swapped_comparisons, tie_auc
 from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
@@ -274,7 +275,7 @@ class Scorer:
     """A metric as scikit-learn's model selection wants it: the higher the better.
 
     Uses ``decision_function``. With metadata routing on, it asks for ``groups`` and forwards them to
-    the metric; without routing, scikit-learn passes no groups to any scorer.
+    the metric, and to models that rank whole lists; without routing, scikit-learn passes no groups to any scorer.
     """
 
     def __init__(self, metric: Metric) -> None:
@@ -285,7 +286,8 @@ class Scorer:
         levels = getattr(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator, "levels", None)
         if levels is not None and not isinstance(y, Grades):
             y, groups = Grades(y, groups, levels=levels), None  # text is ordered by the model's own levels
-        value = self.metric(y, estimator.decision_function(X), groups)
+        scores = list_scores(estimator, X, y.group if isinstance(y, Grades) else groups)
+        value = self.metric(y, scores, groups)
         return value if self.metric.greater_is_better else -value
 
     def get_metadata_routing(self) -> MetadataRequest:

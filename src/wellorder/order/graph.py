@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from ..sweeps import Floats
 from .costs import nearest_scale, separable, violation
-from .graph_checks import Labels, as_tuple, checked_table, distinct, numeric, shown, topological
+from .graph_checks import Labels, as_tuple, checked_table, distinct, numeric, shown
+from .reachability import reachable, without_shortcuts
 from .structures import Full, Scale, Structure, Table, whole_table
 
 __all__ = ["NAMED", "Full", "Labels", "OrderGraph", "Scale", "Structure", "Table", "as_graph", "shown"]
@@ -161,6 +162,14 @@ class OrderGraph:
         """The whole table W[lower, higher]."""
         return whole_table(self.structure, self.n_levels)
 
+    @property
+    def edges(self) -> tuple[tuple[Hashable, Hashable, float], ...]:
+        """Every edge as (lower, higher, weight), the form that ``from_edges`` takes."""
+        table = self.structure.matrix if isinstance(self.structure, Table) else sp.csr_array(self.weights)
+        entries, levels = table.tocoo(), self.levels
+        listed = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
+        return tuple((levels[low], levels[high], weight) for low, high, weight in listed)
+
     def is_consistent(self) -> bool:
         """Say whether a best score exists in closed form for these costs (Theorem 3's condition).
 
@@ -227,10 +236,38 @@ class OrderGraph:
         matrix = self.structure.matrix
         if matrix.diagonal(1).all() and sp.tril(matrix).nnz == 0:
             return OrderGraph.full(self._labels)  # a chain through all levels, in their order
-        above = self.weights > 0
-        for level in reversed(topological(matrix, self._labels)):
-            above[level] |= above[above[level]].any(axis=0)
-        return OrderGraph(self._labels, above.astype(float))
+        whole_table(self.structure, self.n_levels)  # refuses one that would not fit into memory
+        return OrderGraph(self._labels, reachable(matrix, self._labels).astype(float))
+
+    def transitive_closure(self) -> OrderGraph:
+        """Return the graph with an edge of weight one for whatever follows from the edges: ``closure``.
+
+        Examples
+        --------
+        >>> import wellorder as wo
+        >>> wo.OrderGraph.chain("abc").transitive_closure().edges
+        (('a', 'b', 1.0), ('a', 'c', 1.0), ('b', 'c', 1.0))
+        """
+        return self.closure()
+
+    def transitive_reduction(self) -> OrderGraph:
+        """Return the fewest edges from which all others follow; those that stay keep their weights.
+
+        Examples
+        --------
+        >>> import wellorder as wo
+        >>> graph = wo.OrderGraph.from_edges("abc", [("a", "b"), ("b", "c", 2.0), ("a", "c")])
+        >>> graph.transitive_reduction().edges
+        (('a', 'b', 1.0), ('b', 'c', 2.0))
+        """
+        if isinstance(self.structure, Full):
+            return OrderGraph.chain(self._labels)
+        if isinstance(self.structure, Table):
+            matrix = self.structure.matrix
+            if matrix.nnz == np.count_nonzero(matrix.diagonal(1)):
+                return self  # a chain, or pieces of one: nothing follows from anything
+        matrix = sp.csr_array(whole_table(self.structure, self.n_levels))
+        return OrderGraph._of(self._labels, Table(without_shortcuts(matrix, self._labels)))
 
     def __repr__(self) -> str:
         kind = type(self.structure).__name__.lower()

@@ -36,6 +36,8 @@ class Paper:
 
 PAPERS = {
     "swapped-pairs": Paper("Learning to order by minimising swapped pairs", "wellorder.papers.swapped_pairs"),
+    "hyperplanes": Paper("Multiple hyperplane ranker", "wellorder.papers.hyperplanes"),
+    "convex-hulls": Paper("Ranking by convex hulls on an order graph", "wellorder.papers.convex_hulls"),
     "multipartite": Paper(
         "Statistical optimality in multipartite ranking and ordinal regression", "wellorder.papers.multipartite"
     ),

@@ -118,12 +118,67 @@ def _check_function(transformer: Any) -> None:
         raise ModelFileError("a FunctionTransformer has a function")
 
 
+def _check_players(system: Any) -> None:
+    """Every player's number must be a place in the arrays: compiled sweeps write there."""
+    players = vars(system).get("players_")
+    if players is None:
+        return  # not fitted
+    if not isinstance(players, dict) or not all(type(place) is int for place in players.values()):
+        raise ModelFileError("a rating system's players have no numbers")
+    if set(players.values()) != set(range(len(players))):
+        raise ModelFileError("a rating system has a player outside its arrays")
+    now = vars(system).get("_now")
+    if now is not None and not isinstance(now, float):
+        raise ModelFileError("a rating system's last time is not a number")
+
+
+def _check_streamed(system: Any) -> None:
+    _check_players(system)
+    if "players_" not in vars(system):
+        return
+    state, names = vars(system).get("_state"), list(system._new())
+    if not isinstance(state, dict) or list(state) != names:
+        raise ModelFileError(f"a rating system keeps something other than {', '.join(names)}")
+    for name, values in state.items():
+        if not _is_column(values, "f8", len(system.players_)) or np.isinf(values).any():
+            raise ModelFileError(f"a rating system's {name} is not a finite number a player")
+        if name != "last" and np.isnan(values).any():  # who has not played has no last time
+            raise ModelFileError(f"a rating system's {name} is missing for a player")
+
+
+def _check_davidson(system: Any) -> None:
+    _check_players(system)
+    if "players_" not in vars(system):
+        return
+    n = len(system.players_)
+    players, parameters = vars(system).get("_players"), vars(system).get("_parameters")
+    if not isinstance(players, np.ndarray) or players.dtype != np.dtype("i4") or players.shape[1:] != (2,):
+        raise ModelFileError("the games of a Davidson model are not pairs of players")
+    if players.size and not (players.min() >= 0 and players.max() < n):
+        raise ModelFileError("a Davidson model has a game of a player it does not know")
+    outcome, weight = vars(system).get("_outcome"), vars(system).get("_weight")
+    if not _is_column(outcome, "i1", len(players)) or not np.isin(outcome, (-1, 0, 1)).all():
+        raise ModelFileError("a Davidson model has an outcome that is none")
+    if not _is_column(weight, "f8", len(players)) or not ((weight >= 0) & (weight < np.inf)).all():
+        raise ModelFileError("a Davidson model has a weight that is none")
+    if not _is_column(parameters, "f8", n + 2) or not np.isfinite(parameters[:-1]).all() or not parameters[-1] < np.inf:
+        raise ModelFileError("the ratings of a Davidson model are not one number a player")
+
+
+def _is_column(values: Any, kind: str, n: int) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype == np.dtype(kind) and values.shape == (n,)
+
+
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "sklearn.pipeline.Pipeline": _check_pipeline,
     "sklearn.preprocessing.FunctionTransformer": _check_function,
     "sklearn.preprocessing.OneHotEncoder": _check_one_hot,
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
     "sklearn.feature_extraction.text.TfidfVectorizer": _check_vocabulary,
+    "wellorder.ratings.Davidson": _check_davidson,
+    **dict.fromkeys(
+        ("wellorder.ratings.Elo", "wellorder.ratings.Glicko", "wellorder.ratings.Glicko2"), _check_streamed
+    ),
 }
 
 SPARSE: dict[str, Any] = {

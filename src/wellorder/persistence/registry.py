@@ -1,8 +1,8 @@
 """The closed list of classes that a model file may hold, each under its public name.
 
 All estimators of :mod:`wellorder.estimators` are on it by themselves; those of :mod:`wellorder.data`, which loads
-polars, are named here, so that it is entered only for them. A class is found by comparing names with this list;
-nothing that a file says is imported, looked up or called.
+polars, and of :mod:`wellorder.ratings` are named here, so that these rooms are entered only for them. A class is found
+by comparing names with this list; nothing that a file says is imported, looked up or called.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "sklearn.feature_extraction.text": ("CountVectorizer", "TfidfTransformer", "TfidfVectorizer"),
     "sklearn.linear_model": ("LinearRegression", "LogisticRegression", "Ridge"),
     "wellorder.data": ("TableEncoder", "TableRanker"),
+    "wellorder.ratings": ("Davidson", "Elo", "Glicko", "Glicko2", "RatingRanker"),
 }
 """Further classes that may stand in a model: a line here is a promise that no state of theirs can crash.
 

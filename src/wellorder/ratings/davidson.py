@@ -119,8 +119,9 @@ class Davidson(RatingSystem):
         return tied_probabilities(self.compare(left, right), float(self._parameters[-1]))
 
     def predict(self, left: Any, right: Any) -> Array:
-        """Return the most likely outcome of each game: −1, 0 or 1."""
-        return np.asarray(np.argmax(self.predict_proba(left, right), axis=1) - 1, np.int8)
+        """Return the most likely outcome of each game: −1, 0 or 1; 0 where both players are as likely to win."""
+        p = self.predict_proba(left, right)
+        return np.where(p[:, 1] >= np.maximum(p[:, 0], p[:, 2]), 0, np.sign(p[:, 2] - p[:, 0])).astype(np.int8)
 
     def _forget(self) -> None:
         super()._forget()

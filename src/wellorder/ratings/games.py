@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def read_games(
         weight, left, right, outcome = left.weight, left.left, left.right, left.outcome
     elif right is None or outcome is None:
         raise ValueError("give left, right and outcome, one entry a game, or Comparisons in place of all three")
-    results = check_outcomes(read_column(outcome, "outcome"))
+    results = check_outcomes(_numbers(read_column(outcome, "outcome")))
     sides = [_ids(side, name) for side, name in ((left, "left"), (right, "right"))]
     if not len(sides[0]) == len(sides[1]) == len(results):
         raise ValueError(
@@ -138,9 +139,16 @@ def _number(sides: list[list[Hashable]], row: Array, numbers: dict[Hashable, int
     return players, added
 
 
+def _numbers(values: Array) -> Array:
+    """Turn objects that are all numbers, or missing, into floats; a list of 1 and 2.5 is read as objects."""
+    if values.dtype.kind == "O" and all(isinstance(value, Real) or is_missing(value) for value in values):
+        return np.array([np.nan if is_missing(value) else value for value in values], float)
+    return values
+
+
 def _times(time: Any, n_games: int) -> Floats:
     """Read times as numbers; dates become days."""
-    values = read_column(time, "time")
+    values = _numbers(read_column(time, "time"))
     if values.dtype.kind == "O":
         try:
             values = np.asarray(as_objects(values).tolist(), dtype="datetime64[us]")

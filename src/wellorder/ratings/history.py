@@ -102,7 +102,7 @@ def match_features(
         (mean of the opponents' Elo rating less the player's own, each before its game); ``lost_to_lower`` and
         ``beat_higher`` (shares of games lost to a lower rated player, and won against a higher rated one);
         ``since_last`` (time since the last game, one unit a game without times); ``form`` (a mean of scores, the latest
-        counting most, that starts at ½). A player's first match finds zeros.
+        counting most and those of one time alike, that starts at ½). A player's first match finds zeros.
 
     References
     ----------

@@ -7,18 +7,33 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..losses import best_threshold
 from ..order import Comparisons, direction_share
 from ..sweeps import Floats
 from .davidson import Davidson
 from .system import RatingSystem
+from .tied_likelihood import tied_probabilities
+
+_NOBODY = "nobody"
+"""No player of this name: players are row numbers."""
+
+
+def _knows_ties(ranker: RatingRanker) -> bool:
+    system = ranker.system_ if hasattr(ranker, "system_") else ranker.system
+    if system is not None and not isinstance(system, Davidson):
+        raise AttributeError(f"{type(system).__name__} has no probability of a tie; Davidson has")
+    return True
 
 
 class RatingRanker(BaseEstimator):
     """Scores items by rating them as players: the baseline for models that look at the items' features.
 
-    It knows only the rows that it was fitted with, in the same order; comparisons count as played one after another.
+    It knows only the rows that it was fitted with, in the same order; comparisons count as played one after another, in
+    the order in which they stand. What the first move is worth, where the system has such a parameter, is taken account
+    of in the ratings, and is no part of the scores. An item that ties with itself says nothing.
 
     Parameters
     ----------
@@ -31,6 +46,11 @@ class RatingRanker(BaseEstimator):
         The fitted system; its players are row numbers.
     ratings_ : array of shape (n_items,)
         The rating of each row; rows in no comparison have the rating that all start with.
+    unseen_ : float
+        The rating that all start with.
+    threshold_ : float
+        Ratings that differ by so much or less are predicted to tie: the threshold that fits the comparisons best, given
+        the ratings after the last of them.
     n_features_in_ : int
 
     Examples
@@ -44,6 +64,8 @@ class RatingRanker(BaseEstimator):
     [1468.8, 1515.3, 1516.0]
     """
 
+    looks_at_features = False
+
     def __init__(self, system: RatingSystem | None = None) -> None:
         self.system = system
 
@@ -53,8 +75,16 @@ class RatingRanker(BaseEstimator):
             raise ValueError(f"RatingRanker learns from comparisons; give wo.Comparisons as y, not {type(y).__name__}")
         n_rows, self.n_features_in_ = _shape(X)
         y.to_pairs(n_rows)  # refuses rows that are not there
-        self.system_ = (Davidson() if self.system is None else clone(self.system)).fit(y)
+        games = _between_two(y)
+        if not games.outcome.any():
+            raise ValueError(
+                "there is nothing to learn a direction from: no comparison of two items was decided (1 or -1)"
+            )
+        self.system_ = (Davidson() if self.system is None else clone(self.system)).fit(games)
         self.ratings_ = self.system_.rating(np.arange(n_rows))
+        self.unseen_ = float(self.system_.rating([_NOBODY])[0])
+        differences = self.ratings_[games.right] - self.ratings_[games.left]
+        self.threshold_ = best_threshold(differences, games.outcome, games.weight)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -72,6 +102,17 @@ class RatingRanker(BaseEstimator):
         """Return the ratings of the rows: the same as ``decision_function``."""
         return self.decision_function(X)
 
+    @available_if(_knows_ties)  # type: ignore[untyped-decorator]
+    def probabilities(self, differences: Any) -> Floats:
+        """Return P(left better), P(tie) and P(right better) of pairs, given how far right is rated above left.
+
+        Only for Davidson's model: Elo's and Glickman's systems expect a score, which says nothing of ties.
+        """
+        check_is_fitted(self)
+        with np.errstate(divide="ignore"):
+            log_ties = float(np.log(self.system_.ties_))
+        return tied_probabilities(np.asarray(differences, dtype=float), log_ties)
+
     def score(self, X: Any, y: Any) -> float:
         """Return the share of the decided comparisons that the ratings put in the right direction."""
         scores = self.decision_function(X)
@@ -82,6 +123,31 @@ class RatingRanker(BaseEstimator):
             warnings.warn(f"score is not defined: there is no decided comparison ({y.describe()})", stacklevel=2)
             return float("nan")
         return direction_share(pairs, scores)
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        if not hasattr(self, "ratings_"):
+            return  # not fitted: the parameter of another model
+        if not isinstance(self.system_, RatingSystem):
+            raise ValueError("system_ is not a rating system")
+        ratings = self.ratings_
+        if not isinstance(ratings, np.ndarray) or ratings.ndim != 1 or ratings.dtype != np.float64:
+            raise ValueError("ratings_ is not a list of numbers")
+        if not np.isfinite(ratings).all():
+            raise ValueError("a rating is not finite")
+        if not isinstance(self.unseen_, float) or not np.isfinite(self.unseen_):
+            raise ValueError(f"unseen_ is {self.unseen_!r}")
+        if not isinstance(self.threshold_, float) or not 0 <= self.threshold_ < np.inf:
+            raise ValueError(f"threshold_ is {self.threshold_!r}")
+
+
+def _between_two(y: Comparisons) -> Comparisons:
+    """Leave out items that were compared with themselves, and what has no weight."""
+    kept = y.left != y.right
+    if y.weight is not None:
+        kept &= y.weight > 0
+    weight = None if y.weight is None else y.weight[kept]
+    return y if kept.all() else Comparisons(y.left[kept], y.right[kept], y.outcome[kept], weight)
 
 
 def _shape(X: Any) -> tuple[int, int]:

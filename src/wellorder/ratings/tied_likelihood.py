@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.special import log_softmax
 
 from ..sweeps import Array, Floats, Ints, dot
 
@@ -27,12 +27,12 @@ class TiedGames:
     ridge: float
     has_advantage: bool
 
-    @property
+    @cached_property
     def has_ties(self) -> bool:
         """Whether there is a tie of any weight; without one, ν is zero, and log ν stays out of it."""
         return bool(self.weight[self.outcome == 0].sum() > 0)
 
-    @property
+    @cached_property
     def free(self) -> Floats:
         """1 for parameters that are fitted, 0 for those that are not."""
         return np.append(np.ones(self.n_players), [float(self.has_advantage), float(self.has_ties)])
@@ -80,11 +80,19 @@ class Bend:
 
 def tied_probabilities(d: Floats, log_nu: float) -> Floats:
     """Return P(left), P(tie), P(right) for differences d, one line each: e^{−d/2}, ν, e^{d/2} over their sum."""
-    return np.asarray(np.exp(_log_probabilities(d, log_nu)))
+    return np.column_stack(_probabilities(d, log_nu))
 
 
-def _log_probabilities(d: Floats, log_nu: float) -> Floats:
-    return np.asarray(log_softmax(np.column_stack([-0.5 * d, np.full(len(d), log_nu), 0.5 * d]), axis=1))
+def _probabilities(d: Floats, log_nu: float) -> tuple[Floats, Floats, Floats]:
+    total = _log_total(d, log_nu)
+    return np.exp(-0.5 * d - total), np.exp(log_nu - total), np.exp(0.5 * d - total)
+
+
+def _log_total(d: Floats, log_nu: float) -> Floats:
+    """Return log(e^{−d/2} + ν + e^{d/2}); the largest of them is taken out, so that none overflows."""
+    size = 0.5 * np.abs(d)
+    most = np.maximum(size, log_nu)
+    return np.asarray(most + np.log(np.exp(size - most) + np.exp(-size - most) + np.exp(log_nu - most)))
 
 
 def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
@@ -95,7 +103,8 @@ def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -
     at = start * games.free
     if not games.has_ties:
         at[-1] = -np.inf
-    value, gradient, bend = _expand(games, at)
+    value = _value(games, at)
+    gradient, bend = _expand(games, at)
     for n_iter in range(max_iter + 1):
         size = float(np.abs(gradient).max(initial=0.0))
         if size <= tol or n_iter == max_iter:
@@ -109,26 +118,28 @@ def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -
             if length < 1e-10:
                 return at, n_iter, False
         at, value = at + length * step, trial
-        _, gradient, bend = _expand(games, at)
+        gradient, bend = _expand(games, at)
     return at, n_iter, size <= tol
 
 
 def _value(games: TiedGames, at: Floats) -> float:
-    log_p = _log_probabilities(games.differences(at), at[-1])
-    fit = -dot(games.weight, log_p[np.arange(len(log_p)), games.outcome.astype(np.int64) + 1])
+    d = games.differences(at)
+    own = 0.5 * games.outcome * d
+    if games.has_ties:
+        own = np.where(games.outcome == 0, at[-1], own)
+    fit = dot(games.weight, _log_total(d, at[-1]) - own)
     return fit + 0.5 * games.ridge * dot(at[:-1], at[:-1])
 
 
-def _expand(games: TiedGames, at: Floats) -> tuple[float, Floats, Bend]:
-    """Return value, gradient and Hessian: with h = (½, −½, 0) for (right, left, tie), E[h] − h and the variances."""
-    p = tied_probabilities(games.differences(at), at[-1])
-    lean = 0.5 * (p[:, 2] - p[:, 0])
-    tie = p[:, 1]
+def _expand(games: TiedGames, at: Floats) -> tuple[Floats, Bend]:
+    """Return gradient and Hessian: with h = (½, −½, 0) for (right, left, tie), E[h] − h and the variances."""
+    left, tie, right = _probabilities(games.differences(at), at[-1])
+    lean = 0.5 * (right - left)
     w = games.weight
     gradient = games.spread(w * (lean - 0.5 * games.outcome), w * (tie - (games.outcome == 0)))
     gradient[:-1] += games.ridge * at[:-1]
     bend = Bend(games, w * (0.25 * (1.0 - tie) - lean**2), -w * tie * lean, w * tie * (1.0 - tie))
-    return _value(games, at), gradient, bend
+    return gradient, bend
 
 
 def _newton_step(bend: Bend, gradient: Floats, accuracy: float) -> Floats:

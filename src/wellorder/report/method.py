@@ -20,7 +20,9 @@ _CONVENTIONS = {
     "tied scores counts as swapped; metrics of the top of a list take the exact expectation over tied rows. Rows "
     "without a grade take no part.",
     "comparisons": "A higher score stands above. A decided comparison with tied scores counts as swapped. A comparison "
-    "that ended in a tie says nothing about who stands above; it counts where ties are to be told from differences.",
+    "that ended in a tie says nothing about who stands above; it counts where ties are to be told from differences. "
+    "Methods that only order items predict no ties, and have every tie wrong in the comparison error. Ratings go by "
+    "the items' names and the order of the file; an item in no training comparison has the rating that all start with.",
 }
 
 

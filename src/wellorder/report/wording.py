@@ -97,7 +97,7 @@ def write_p(p_value: float) -> str:
 
 
 def write_params(params: Mapping[str, Json]) -> tuple[str, ...]:
-    """Write chosen parameters one by one, shortened where they are long.
+    """Write chosen parameters one by one, shortened where they are long; of an estimator inside, by their own name.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def write_params(params: Mapping[str, Json]) -> tuple[str, ...]:
     >>> write_params({"C": 10.0, "kernel": "rbf"})
     ('C = 10', 'kernel = rbf')
     """
-    return tuple(plain(f"{name} = {_written(value)}", most=44) for name, value in params.items())
+    return tuple(plain(f"{name.rpartition('__')[2]} = {_written(value)}", most=44) for name, value in params.items())
 
 
 def verdict(standing: Standing) -> str:

@@ -4,10 +4,13 @@ from .boosting import BoostResult, Rounds, Validation
 from .bump_boosting import boost_bumps
 from .coarse_to_fine import coarse_to_fine
 from .compare_lp import MarginSolution, max_margin
+from .convex_hull import SmoothProblem, squared_slacks
 from .cutting_plane import cutting_plane
 from .flipped import FlippedSolution, flipped_kernel_svm, flipped_svm, refuse_many_flipped
+from .hull_qp import HullProgramme, HullSolution, SlackLoss, Slacks, cost_of_nothing, solve_hulls
 from .learner_boosting import Learners, boost_learner
 from .newton_cg import newton_cg
+from .nonnegative import nonnegative_newton
 from .ordinal import OrdinalProblem, ordinal_svm
 from .problem import Problem, RowProblem, SolveResult, make_problem
 from .proportional_odds import maximum_likelihood
@@ -18,12 +21,17 @@ __all__ = [
     "LONGEST_LIST",
     "BoostResult",
     "FlippedSolution",
+    "HullProgramme",
+    "HullSolution",
     "Learners",
     "MarginSolution",
     "OrdinalProblem",
     "Problem",
     "Rounds",
     "RowProblem",
+    "SlackLoss",
+    "Slacks",
+    "SmoothProblem",
     "SolveResult",
     "TieProblem",
     "TreeShape",
@@ -32,6 +40,7 @@ __all__ = [
     "boost_learner",
     "boost_trees",
     "coarse_to_fine",
+    "cost_of_nothing",
     "cutting_plane",
     "flipped_kernel_svm",
     "flipped_svm",
@@ -40,8 +49,11 @@ __all__ = [
     "max_margin",
     "maximum_likelihood",
     "newton_cg",
+    "nonnegative_newton",
     "ordinal_svm",
     "refuse_many_flipped",
     "regression_trees",
+    "solve_hulls",
+    "squared_slacks",
     "tied_svm",
 ]

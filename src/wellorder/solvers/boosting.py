@@ -17,6 +17,9 @@ from ..sweeps import Floats, dot
 Risk: TypeAlias = Callable[[Floats], RiskAt]
 """The risk of the training rows' scores, as a mean over rows: n·R(s)/ΣW for pairs, so that steps mean the same."""
 
+StepRule: TypeAlias = Callable[[Risk, Floats, RiskAt, Floats], tuple[float, Floats, RiskAt]]
+"""From the risk, the scores, the risk there and a piece's values: how far to go, and the scores and the risk there."""
+
 
 @dataclass(frozen=True)
 class Validation:
@@ -77,11 +80,13 @@ def boost(
     sizes: tuple[int, int],
     validation: Validation | None,
     rounds: Rounds,
+    rule: StepRule | None = None,
 ) -> Boosted:
     """Add a piece in each round, as far along it as lowers the risk most, times the learning rate.
 
-    ``sizes`` are the numbers of training and of validation rows. It ends early where no piece is proposed, where the
-    next one would gain nothing that floating point could tell, where next to no risk is left, or where patience ends.
+    Another ``rule`` may say how far instead. ``sizes`` are the numbers of training and of validation rows. It ends
+    early where no piece is proposed, where the next one would gain nothing that floating point could tell, where next
+    to no risk is left, or where patience ends.
     """
     scores, beside = np.zeros(sizes[0]), np.zeros(sizes[1])
     here = risk(scores)
@@ -94,7 +99,7 @@ def boost(
         proposal = propose(here) if here.value > enough else None
         if proposal is None:
             break
-        step, found, after = best_step(risk, scores, here, proposal.values)
+        step, found, after = (rule or best_step)(risk, scores, here, proposal.values)
         if step == 0.0:
             break
         step *= rounds.learning_rate

@@ -17,6 +17,7 @@ from ..losses import Hinge
 from ..spaces import Function
 from ..sweeps import Floats, dot
 from .coarse_to_fine import coarse_to_fine
+from .mirrored import mirrored_svm, suits_mirroring
 from .planes import Planes
 from .problem import Point, Problem, SolveResult
 from .rounding import gap_between, round_off
@@ -36,10 +37,16 @@ def cutting_plane(
     method from the last stage's solution. Its slopes θ_ij ∈ [0, 1] make a plane below the hinge risk,
     R(f) ≥ Σ W θ (1 − a d): a mixture of the constraints of the multivariate SVM, one of which a plain cutting
     plane would be. The gap it leaves is of second order in the corner's width, since only pairs inside the
-    corner add to it. Where that is not enough, plain cutting planes go on.
+    corner add to it. Where that is not enough, plain cutting planes go on. A few listed pairs under a kernel are
+    left to libsvm.
     """
     loss = problem.loss
     assert isinstance(loss, Hinge)
+    if suits_mirroring(problem):
+        exact = mirrored_svm(problem, tol)
+        if exact.converged:
+            return exact
+        start = exact.coef
     found = round_off(
         problem,
         lambda width: replace(problem, loss=loss.smoothed(width)),

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from ..losses import TiedPairs
+from ..losses import LOSSES, TiedPairs, flipped_value
 from ..memory import available_bytes
-from ..spaces import PairKernel
-from ..sweeps import Floats
+from ..spaces import LinearSpace, PairKernel
+from ..sweeps import Floats, dot
 
 _MOST_STEPS = 10_000_000
 _STEPS_PER_PAIR = 1_000
@@ -21,10 +21,15 @@ _STEPS_PER_PAIR = 1_000
 
 
 class FlippedSolution(NamedTuple):
-    """What libsvm found: u = Σ dual · Φ(item), and β."""
+    """What libsvm found: coefficients of features or of items' kernels, the items' scores, β, and the objective.
 
-    dual: Floats
+    Where libsvm's numbers ran over, β is NaN.
+    """
+
+    coef: Floats
+    scores: Floats
     bias: float
+    objective: float
     n_iter: int
     converged: bool
 
@@ -36,7 +41,10 @@ def flipped_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSoluti
     # scikit-learn takes no CSR arrays with 64-bit indices, and its CSR matrices have none
     flipped = sp.csr_matrix(sp.vstack([D, -ties])) if sp.issparse(D) else np.concatenate([D, -ties])
     most = _STEPS_PER_PAIR * flipped.shape[0]
-    return _solve(SVC(kernel="linear", C=C, tol=tol, max_iter=most), flipped, pairs)
+    found = _solve(SVC(kernel="linear", C=C, tol=tol, max_iter=most), flipped, pairs)
+    space = LinearSpace(X)
+    coef = space.adjoint(found.dual)
+    return _evaluate(found, coef, coef, space.scores(coef), pairs, C)
 
 
 def flipped_kernel_svm(kernel: PairKernel, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution:
@@ -50,7 +58,9 @@ def flipped_kernel_svm(kernel: PairKernel, pairs: TiedPairs, C: float, tol: floa
     np.negative(K[d:n, :n], out=K[n:, :n])
     np.negative(K[:n, d:n], out=K[:n, n:])
     K[n:, n:] = K[d:n, d:n]
-    return _solve(SVC(kernel="precomputed", C=C, tol=tol, max_iter=_MOST_STEPS), K, pairs)
+    found = _solve(SVC(kernel="precomputed", C=C, tol=tol, max_iter=_MOST_STEPS), K, pairs)
+    scores = kernel.scores(found.dual)
+    return _evaluate(found, found.dual, scores, scores, pairs, C)
 
 
 def refuse_many_flipped(pairs: TiedPairs, kept_rows: int) -> None:
@@ -65,18 +75,38 @@ def refuse_many_flipped(pairs: TiedPairs, kept_rows: int) -> None:
         )
 
 
-def _solve(machine: Any, X: Any, pairs: TiedPairs) -> FlippedSolution:
+class _Dual(NamedTuple):
+    """What u = Σ dual · Φ(item) is made of, β, libsvm's steps, and whether these were enough."""
+
+    dual: Floats
+    bias: float
+    n_iter: int
+    converged: bool
+
+
+def _solve(machine: Any, X: Any, pairs: TiedPairs) -> _Dual:
     n, d = len(pairs), pairs.n_decided
     label = np.where(np.arange(n + pairs.n_ties) < d, 1, -1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the caller says it, with advice that fits pairs
-        machine.fit(X, label, np.concatenate([pairs.weight, pairs.weight[d:]]))
+        try:
+            machine.fit(X, label, np.concatenate([pairs.weight, pairs.weight[d:]]))
+        except ValueError:  # all input has been checked by now: only libsvm's result can be at fault
+            return _Dual(np.zeros(pairs.n_rows), np.nan, 0, converged=False)
     signed = np.zeros(len(label))
     signed[machine.support_] = (
         machine.dual_coef_[0].toarray() if sp.issparse(machine.dual_coef_) else machine.dual_coef_[0]
     )
     alone = signed[:n].copy()
     alone[d:] -= signed[n:]  # the second direction of a tie is its first one turned round
-    return FlippedSolution(
+    return _Dual(
         pairs.spread(alone), float(machine.intercept_[0]), int(np.max(machine.n_iter_)), machine.fit_status_ == 0
     )
+
+
+def _evaluate(
+    found: _Dual, coef: Floats, partner: Floats, scores: Floats, pairs: TiedPairs, C: float
+) -> FlippedSolution:
+    """Add the objective; the squared norm is the coefficients times their partner: themselves, or scores."""
+    objective = 0.5 * dot(coef, partner) + C * flipped_value(LOSSES["hinge"], scores, pairs, found.bias)
+    return FlippedSolution(coef, scores, found.bias, objective, found.n_iter, found.converged)

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from threadpoolctl import threadpool_limits
 
 from ..losses import OrdinalRows, RiskAt, ordinal_hinge, rounded_ordinal_hinge
 from ..spaces import KernelSpace, LinearSpace, Space
 from ..sweeps import Floats
 from .newton_cg import newton_cg
-from .preconditioning import IDENTITY, Preconditioner, diagonal
+from .ordinal_kernel import by_multipliers
+from .preconditioning import IDENTITY, diagonal
 from .problem import Objective, SolveResult
 from .rounding import round_off
 
 _SMALLEST_CORNER = 1e-9
 """Beyond this, floating point has the better of rounded corners."""
 
-_STRONG = 3.0
-"""From this C on, a kernel problem is worth a preconditioner."""
+_MOST_LOOKS = 5_000_000
+"""Beyond so many looks of single rows at thresholds, multipliers for each would take too much room."""
 
-_STEPS = 4
-"""Newton steps with one preconditioner of a kernel problem: by then, other rows are inside corners."""
+_ONE_THREAD = 3_000
+"""Up to so many rows BLAS is kept to one thread: where cores are busy, several wait for each other at every product."""
 
-_MOST_BENT = 2_000
-"""Where more rows than this bend, there is no preconditioner."""
+_COARSER = 4
+_FEWEST_ROWS = 200
+_COARSE_TOL = 0.05
+"""A sample of so many times fewer rows, but no fewer than these, gives a kernel problem's start, solved so well."""
 
 
 @dataclass(frozen=True)
@@ -50,57 +54,49 @@ def ordinal_svm(
 ) -> SolveResult:
     """Minimise until the duality gap is below ``tol`` times the objective.
 
-    The gap that a corner of width δ leaves is at most δ times the objective, so that corners alone lead to any
-    tolerance.
+    Over a kernel by multipliers; where that gives up, and without one, through corners that are rounded off less
+    and less. The gap that a corner of width δ leaves is at most δ times the objective, so that corners alone lead to
+    any tolerance.
     """
-    return round_off(
+    n_iter = 0
+    if isinstance(problem.space, KernelSpace) and problem.rows.n_looks <= _MOST_LOOKS:
+        small = problem.space.n_rows <= _ONE_THREAD
+        with threadpool_limits(limits=1, user_api="blas") if small else nullcontext():
+            found = _over_kernel(problem, problem.space, start, tol, max_iter)
+        if found.converged or found.n_iter >= max_iter:
+            return found
+        n_iter, start = found.n_iter, found.coef
+    result = round_off(
         problem,
         lambda width: replace(problem, width=width),
         _solve,
         start=start,
         tol=tol,
-        max_iter=max_iter,
+        max_iter=max_iter - n_iter,
         smallest=min(_SMALLEST_CORNER, 0.01 * tol),
     ).result()
+    return replace(result, n_iter=n_iter + result.n_iter)
 
 
 def _solve(problem: OrdinalProblem, /, *, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
-    """Solve a smooth problem; under a large C with a kernel in rounds, each with a preconditioner of its own."""
-    space = problem.space
-    steps = _STEPS if isinstance(space, KernelSpace) and problem.strength >= _STRONG else max_iter
-    n_iter = n_products = 0
-    while True:
-        preconditioner = diagonal(problem, start) if isinstance(space, LinearSpace) else _bent_rows(problem, start)
-        most = min(steps, max_iter - n_iter)
-        found = newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=most, certain=True)
-        n_iter, n_products, start = n_iter + found.n_iter, n_products + found.n_products, found.coef
-        if found.converged or found.n_iter < most or n_iter >= max_iter:
-            return replace(found, n_iter=n_iter, n_products=n_products)
+    """Solve a smooth problem."""
+    preconditioner = diagonal(problem, start) if isinstance(problem.space, LinearSpace) else IDENTITY
+    return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter, certain=True)
 
 
-def _bent_rows(problem: OrdinalProblem, start: Floats | None) -> Preconditioner:
-    """Invert I + strength · DK, with D the Hessian's diagonal: exact but for a rank of one a threshold.
+def _over_kernel(
+    problem: OrdinalProblem, space: KernelSpace, start: Floats | None, tol: float, max_iter: int
+) -> SolveResult:
+    """Solve by multipliers, from a sample's rough solution where nothing better is given.
 
-    Only rows inside corners are in D, so that by Woodbury's formula the system to solve is a small one.
+    The sample keeps the strength, though its rows are fewer: a smoother function is a better start than one that
+    has been bent to every one of few rows.
     """
-    space = problem.space
-    if start is None or problem.strength < _STRONG or not isinstance(space, KernelSpace):
-        return IDENTITY
-    weight = problem.strength * problem.risk(space.scores(start)).hessian_diagonal()
-    rows = np.flatnonzero(weight > 0)
-    if not 0 < len(rows) <= _MOST_BENT:
-        return IDENTITY
-    lines, root = space.lines(rows), np.sqrt(weight[rows])
-    small = np.eye(len(rows)) + root[:, None] * lines[:, rows] * root
-    try:
-        factor = cho_factor(small, overwrite_a=True, check_finite=False)
-    except LinAlgError:  # a kernel that is none
-        return IDENTITY
-
-    def apply(residual: Floats) -> Floats:
-        out = residual.copy()
-        seen = root * (lines @ residual.astype(lines.dtype, copy=False))
-        out[rows] -= root * cho_solve(factor, seen, check_finite=False)
-        return out
-
-    return Preconditioner(apply, resembles=False)
+    rows = problem.rows
+    if start is None and space.n_rows >= _COARSER * _FEWEST_ROWS:
+        taken = rows.sample(_COARSER, np.random.default_rng(0))  # the sample decides the path, never the answer
+        some = KernelSpace(np.ascontiguousarray(space.lines(taken)[:, taken]))
+        coarse = replace(problem, space=some, rows=rows.take(taken))
+        start = np.zeros(space.n_coef)
+        start[taken] = _over_kernel(coarse, some, None, max(tol, _COARSE_TOL), max_iter).coef
+    return by_multipliers(problem, space, rows, start=start, tol=tol, max_iter=max_iter)

@@ -8,10 +8,12 @@ from functools import partial
 import numpy as np
 
 from ..losses import Hinge, PairLoss, RiskAt, TiedPairs, tied_risk
+from ..order import ListedPairs
 from ..spaces import LinearSpace, Space
 from ..sweeps import Floats
 from .coarse_to_fine import coarse_to_fine
-from .problem import Objective, SolveResult
+from .cutting_plane import cutting_plane
+from .problem import Objective, SolveResult, make_problem
 from .rounding import round_off
 
 _FEWEST_OF_A_KIND = 100
@@ -58,8 +60,11 @@ class TieProblem(Objective):
 def tied_svm(problem: TieProblem, *, tol: float = 1e-3, max_iter: int = 1000) -> SolveResult:
     """Minimise, a hinge until the duality gap is below ``tol`` times the objective.
 
-    The hinge's corner is rounded off less and less; see :func:`round_off`.
+    The hinge's corner is rounded off less and less; see :func:`round_off`. Without a single tie the bias alone would
+    satisfy every comparison: it is left out then, which makes it a RankSVM.
     """
+    if problem.pairs.n_ties == 0:
+        return _ranked(problem, tol=tol, max_iter=max_iter)
     if not isinstance(problem.loss, Hinge):
         return coarse_to_fine(problem, tol=tol, max_iter=max_iter)
     hinge = problem.loss
@@ -73,3 +78,10 @@ def tied_svm(problem: TieProblem, *, tol: float = 1e-3, max_iter: int = 1000) ->
         steepness=hinge.steepness,
         smallest=min(_SMALLEST_CORNER, 0.01 * tol),
     ).result()
+
+
+def _ranked(problem: TieProblem, *, tol: float, max_iter: int) -> SolveResult:
+    pairs = problem.pairs
+    listed = ListedPairs(pairs.high, pairs.low, pairs.weight, pairs.n_rows, float(pairs.weight.sum()))
+    solver = cutting_plane if isinstance(problem.loss, Hinge) else coarse_to_fine
+    return solver(make_problem(problem.space, listed, problem.loss, problem.strength), tol=tol, max_iter=max_iter)

@@ -33,6 +33,8 @@ class Pairs:
 
     def __init__(self, items: Any, left: Any, right: Any) -> None:
         self.items: Any = items if sp.issparse(items) or hasattr(items, "shape") else np.asarray(items)
+        if len(self.items.shape) != 2:
+            raise ValueError(f"items must be a table of shape (n_items, d), got shape {tuple(self.items.shape)}")
         self.left, self.right = (np.asarray(side) for side in (left, right))
         if self.left.ndim != 1 or self.left.shape != self.right.shape:
             raise ValueError(

@@ -22,12 +22,14 @@ def records(
 
     Columns: games, wins, losses, draws, their three shares, mean of (opponent's rating − own), share of games lost to a
     lower rated player, share won against a higher rated one, time since the last game, form (a mean of scores in which
-    each earlier game counts ``memory`` times the next). ``rating`` is the players' (left, right) before each game.
+    each earlier game counts ``memory`` times the next, and those of one period alike, so that their order changes
+    nothing). ``rating`` is the players' (left, right) before each game.
     """
     before = np.zeros((len(players), 2, N_COLUMNS))
     sums = np.zeros((n_players, 6))  # wins, losses, draws, rating differences, lost to lower, won against higher
     form = np.full(n_players, 0.5)
     last = np.full(n_players, np.nan)
+    played, scored = np.zeros(n_players), np.zeros(n_players)  # in this period
     for p in range(len(bounds) - 1):
         for i in range(bounds[p], bounds[p + 1]):
             for side in range(2):
@@ -51,6 +53,13 @@ def records(
                 sums[player, 3] -= ahead
                 sums[player, 4] += own == 0.0 and ahead > 0.0
                 sums[player, 5] += own == 1.0 and ahead < 0.0
-                form[player] = memory * form[player] + (1.0 - memory) * own
+                played[player] += 1.0
+                scored[player] += own
                 last[player] = when[p] if len(when) else 0.0
+        for i in range(bounds[p], bounds[p + 1]):
+            for player in players[i]:
+                if played[player] > 0.0:  # else it is done: the player's second game of the period
+                    kept = memory ** played[player]
+                    form[player] = kept * form[player] + (1.0 - kept) * scored[player] / played[player]
+                    played[player] = scored[player] = 0.0
     return before

@@ -168,6 +168,8 @@ def weigh(
 def new_volatility(sigma: float, phi: float, v: float, pull: float, tau: float) -> float:
     """Find e^{x/2} at the zero of Glickman's f(x), between two ends of different sign, by the Illinois rule."""
     start, gap = 2.0 * math.log(sigma), (v * pull) ** 2 - phi**2 - v
+    if start - tau == start:  # a step that floating point cannot see
+        return sigma
     low = start
     if gap > 0.0:
         high = math.log(gap)

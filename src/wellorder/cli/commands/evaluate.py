@@ -14,6 +14,7 @@ Examples:
   wellorder evaluate wines.wo test-wines.csv
   wellorder evaluate ranker.wo test.letor --metric swapped_pairs --metric ndcg@10 --metric map
   wellorder evaluate players.wo games.csv --items players.csv
+  wellorder evaluate players.wo games.csv --items players.csv --metric comparison_error --metric comparison_brier
 """
 )
 @click.argument("model")
@@ -22,7 +23,7 @@ Examples:
 @click.option("--items", metavar="FILE", help="For comparisons: a file about the items.")
 @json_option
 def command(model: str, data: tuple[str, ...], metrics: tuple[str, ...], items: str | None, as_json: bool) -> None:
-    """Judge a model on a file with grades; target and group are as stored in the model."""
+    """Judge a model on a file with grades or comparisons; target and group are as stored in the model."""
     from ...data import load_table_model, read_for
     from ...evaluation import evaluate_table
 

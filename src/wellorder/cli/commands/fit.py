@@ -17,7 +17,7 @@ Examples:
   wellorder fit wines.csv --target quality -o wines.wo
   wellorder fit train.letor --model rank-svm-rbf --set C=10 --set gamma=0.01 -o ranker.wo
   wellorder fit answers.csv --target verdict --levels poor,fair,good --group question -o answers.wo
-  wellorder fit games.csv --items players.csv -o players.wo
+  wellorder fit games.csv --items players.csv --model compare-svm -o players.wo
 """
 )
 @data_options
@@ -55,7 +55,8 @@ def command(
     """Learn an order from a file, and save the model.
 
     Numeric columns are scaled and nominal ones encoded inside the model; it keeps the names of the target, the
-    group and the columns, and the levels, so that later commands need to be told nothing.
+    group and the columns, and the levels, so that later commands need to be told nothing. Comparisons (left, right,
+    outcome) are learned by the items' features, or, without --items, by a rating of each item's own.
     """
     from ...evaluation import find_method, fit_table
     from ...persistence import save
@@ -75,7 +76,7 @@ def command(
     click.echo(f"{name} ({method.about}) on {table.source}")
     click.echo(fitted.model.describe())
     if fitted.params:
-        click.echo("with " + ", ".join(f"{key}={value}" for key, value in fitted.params.items()))
+        click.echo("with " + ", ".join(f"{key.rpartition('__')[2]}={value}" for key, value in fitted.params.items()))
     click.echo(f"training pairs in the right order: {write_percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
         click.echo(f"held-out pairs in the right order: {write_percent(fitted.held_out_score)}")

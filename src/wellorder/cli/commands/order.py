@@ -27,20 +27,21 @@ Examples:
 @click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1.0),
-    default=0.75,
-    show_default=True,
     callback=finite,
-    help="How sure it must be that an item stands below the first of a band, for a new band to begin.",
+    help="How sure it must be that an item stands below the first of a band, for a new band to begin.  [default: 0.75, "
+    "or, after learning from ties, the model's own threshold]",
 )
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write a CSV file instead.")
 @json_option
 def command(
-    model: str, items: tuple[str, ...], top: int | None, confidence: float, output: str | None, as_json: bool
+    model: str, items: tuple[str, ...], top: int | None, confidence: float | None, output: str | None, as_json: bool
 ) -> None:
     """Print items from best to worst.
 
     Items of one band cannot be told from its first: on held-out rows, pairs as close as that stood in the right order
-    less often than the confidence asks for. The last of one band and the first of the next may be close, too.
+    less often than the confidence asks for. A model that learned from comparisons with ties knows how close is too
+    close: it would call items of one band no different from its first. The last of one band and the first of the next
+    may be close, too.
     """
     from ...data import items_of, load_table_model, read_for, write_rows
     from ...evaluation import order_items

@@ -1,10 +1,16 @@
-"""``wellorder predict``: a score for each row."""
+"""``wellorder predict``: a score for each row, or an outcome for each comparison."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from ..options import output_file, refuse_overwriting
+from ..options import json_option, output_file, refuse_overwriting
+from ..output import print_json
+
+if TYPE_CHECKING:
+    from ...data import PairTable, TableRanker
 
 
 @click.command(
@@ -13,10 +19,12 @@ Examples:
   wellorder predict wines.wo new-wines.csv -o scores.csv
   wellorder predict ranker.wo test.letor --format trec -o run.txt
   wellorder predict wines.wo new-wines.csv --format lines
+  wellorder predict players.wo fixtures.csv --items players.csv
 """
 )
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
+@click.option("--items", metavar="FILE", help="For comparisons (left,right): a file about the items.")
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Where to; to the terminal unless given.")
 @click.option(
     "--format",
@@ -24,24 +32,58 @@ Examples:
     type=click.Choice(["csv", "trec", "lines"]),
     default="csv",
     show_default=True,
-    help="csv: list, item, score and rank; trec: a run for trec_eval; lines: one score a line, in the file's order.",
+    help="csv: list, item, score and rank; trec: a run for trec_eval; lines: one score a line, in the file's order. Of "
+    "comparisons, csv: left, right, predicted, difference and probabilities; lines: one difference a line.",
 )
-def command(model: str, data: tuple[str, ...], output: str | None, form: str) -> None:
-    """Score the rows of a file; a higher score stands above.
+@json_option
+def command(model: str, data: tuple[str, ...], items: str | None, output: str | None, form: str, as_json: bool) -> None:
+    """Score the rows of a file, or predict the outcomes of comparisons.
 
-    The model knows its columns: the file needs the features, in any order, and may have others.
+    A higher score stands above. The model knows its columns: the file needs the features, in any order, and may have
+    others. To a model that learned from comparisons a file with the columns left and right (an outcome is not looked
+    at) asks who is better: 'difference' is the right item's score less the left one's, 'predicted' is written as in the
+    file of comparisons, and p_left, p_tie and p_right are there where the model has probabilities.
     """
-    from ...data import items_of, load_table_model, read_for, write_lines, write_run, write_scores
+    from ...data import PairTable, load_table_model, read_for
 
-    refuse_overwriting([model, *data], output)
+    refuse_overwriting([model, *data, items], output)
+    if as_json and (form != "csv" or output is not None):
+        raise click.UsageError("--json goes to the terminal, in place of --format and --output; leave those out")
     ranker = load_table_model(model)
-    table = items_of(read_for(ranker, data))
-    scores = ranker.decision_function(table)
+    table = read_for(ranker, data, items=items)
     target = "-" if output is None else output
-    match form:
-        case "csv":
-            write_scores(target, table, scores)
-        case "trec":
-            write_run(target, table.names(), table.groups, scores)
-        case _:
-            write_lines(target, scores)
+    if isinstance(table, PairTable):
+        _predict_outcomes(ranker, table, target, form, as_json)
+    else:
+        _predict_scores(ranker, table, target, form, as_json)
+
+
+def _predict_outcomes(ranker: TableRanker, pairs: PairTable, target: str, form: str, as_json: bool) -> None:
+    from ...data import prediction_frame, write_frame, write_lines
+
+    if form == "trec":
+        raise click.UsageError("a run holds items, no comparisons; give the file of items, or take --format csv")
+    difference = ranker.compare(pairs)
+    if form == "lines":
+        write_lines(target, difference)
+        return
+    chances = ranker.predict_proba(pairs) if hasattr(ranker, "predict_proba") else None
+    found = prediction_frame(pairs, ranker.predict(pairs), difference, chances)
+    if as_json:
+        print_json(found.to_dicts())
+    else:
+        write_frame(target, found)
+
+
+def _predict_scores(ranker: TableRanker, table: Any, target: str, form: str, as_json: bool) -> None:
+    from ...data import score_frame, write_frame, write_lines, write_run
+
+    scores = ranker.decision_function(table)
+    if form == "trec":
+        write_run(target, table.names(), table.groups, scores)
+    elif form == "lines":
+        write_lines(target, scores)
+    elif as_json:
+        print_json(score_frame(table, scores).to_dicts())
+    else:
+        write_frame(target, score_frame(table, scores))

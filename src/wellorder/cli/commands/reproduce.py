@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ...papers import PAPERS
 from ..options import output_file
 from ..output import progress_bar
 
@@ -27,11 +28,15 @@ def _refuse_unknown_ending(path: str) -> None:
 
 
 @click.command(
+    help=f"""Run a paper's experiments again, and print its values and ours side by side.
+
+    Papers: {", ".join(PAPERS)}.
+    """,
     epilog="""\b
 Examples:
   wellorder reproduce swapped-pairs --data ~/data --quick
   WELLORDER_DATA=~/data wellorder reproduce swapped-pairs --records swapped-pairs.jsonl --picture table.png
-"""
+""",
 )
 @click.argument("paper")
 @click.option("--data", metavar="DIR", envvar="WELLORDER_DATA", show_envvar=True, help="The folder with the data sets.")
@@ -42,11 +47,7 @@ Examples:
     "--jobs", type=int, callback=_not_zero, default=-1, show_default=True, help="Processes; -1 is one a processor."
 )
 def command(paper: str, data: str | None, quick: bool, records: str | None, picture: str | None, jobs: int) -> None:
-    """Run a paper's experiments again, and print its values and ours side by side.
-
-    Papers: swapped-pairs, multipartite, comparisons.
-    """
-    from ...papers import PAPERS
+    """Check the options, run, print."""
     from ...suggest import suggest
 
     if paper not in PAPERS:

@@ -1,0 +1,319 @@
+"""ConvexHullRanker: an order graph over levels, held up by one threshold an edge."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from ..solvers import (
+    HullProgramme,
+    RowProblem,
+    SlackLoss,
+    Slacks,
+    SmoothProblem,
+    SolveResult,
+    cost_of_nothing,
+    solve_hulls,
+    squared_slacks,
+)
+from ..spaces import KernelSpace, LinearSpace, kernel_features, neighbour_laplacian
+from ..sweeps import Floats
+from .base import Ranker
+from .convex_hull_task import HullTask, read_hulls
+from .kernel_model import KernelModel
+from .validation import check_option, check_positive, check_whole, warn_if_not_converged
+
+_NOTHING = 1e-7
+"""Programmes are solved about so well: a function that gains no more than this over f = 0 is none."""
+
+_STRONG = 1e4
+"""Whether f = 0 is the best does not depend on nu under ½‖f‖², but is plain to see where nu is large."""
+
+
+class ConvexHullRanker(KernelModel, Ranker):
+    r"""Ranking by convex hulls of levels on an order graph: one threshold an edge, and never a pair of rows.
+
+    Where level P stands above level Q, every point of P's convex hull should score at least one more than every
+    point of Q's. That is one threshold :math:`t_{PQ}` for the edge: rows of P score at least t, rows of Q at most
+    t − 1, each up to a slack. Minimises
+
+    .. math:: \tfrac12 \|f\|^2 + \nu \sum_{(Q, P)} W_{QP} \Bigl[ \sum_{i \in P} \omega_i (t_{PQ} - f(x_i))_+^2
+              + \sum_{i \in Q} \omega_i (f(x_i) - t_{PQ} + 1)_+^2 \Bigr]
+
+    over f and t; or, with ``slacks="row"``, the paper's problem, in which a row has one slack for all edges of its
+    level. With squared slacks an edge the thresholds are minimised out and f is found by Newton's method, in time
+    linear in the rows (and their sort); other problems are quadratic or linear programmes of n + d + edges
+    variables.
+
+    Parameters
+    ----------
+    nu : float, default=1.0
+        Weight of the slacks, each counted once, against the regulariser.
+    order : {"chain", "full", "linear", "dcg"}, OrderGraph or array of shape (r, r), default="chain"
+        Which levels stand above which. The chain was the more accurate in the paper, and is the cheapest. Edge weights
+        weigh slacks an edge; a slack a row belongs to no edge, so that ``slacks="row"`` takes unit weights only.
+        ``Grades`` with an order of their own go before "chain".
+    slacks : {"edge", "row"}, default="edge"
+        One slack for each row and edge of its level, or one a row (the paper's). Slacks a row degenerate where levels
+        overlap much: thresholds that cross then cost less than any ordering, f = 0 is the best for every ``nu``, and
+        the fit warns.
+    loss : {"squared", "absolute"}, default="squared"
+        What a slack costs.
+    penalty : {"l2", "l1", "laplacian"}, default="l2"
+        The regulariser: ½‖f‖²; ‖w‖₁ (with a kernel ‖v‖₁, of its coefficients), which leaves columns out; or
+        ½‖f‖² + ½ ``laplacian_weight`` · Σ a_ij (f(x_i) − f(x_j))² over neighbouring rows, with a grade or without.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Where f lives. All but "linear" hold a kernel matrix of n² entries.
+    gamma : {"scale", "auto"} or float, default="scale"
+    degree : float, default=3
+    coef0 : float, default=0.0
+    n_components : int, default=None
+        Replace the kernel by Nyström features over this many random rows.
+    norm : {"function", "coefficients"}, default="function"
+        With a kernel, what ‖f‖² stands for: vᵀKv, the function's own (RKHS) norm, or vᵀv, that of the coefficients
+        in f = Σ v_i k(x_i, ·), the paper's other choice.
+    n_neighbors : int, default=10
+        With ``penalty="laplacian"``: neighbours of each row, by scikit-learn's ``kneighbors_graph``; Euclidean, or by
+        the kernel's own distance where it is neither linear nor Gaussian.
+    laplacian_weight : float, default=1.0
+        With ``penalty="laplacian"``: weight of the roughness. A row's neighbours add up to a mean, so it means the
+        same for any ``n_neighbors``.
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+    tol : float, default=1e-4
+        The fit ends when the objective is about ``tol`` times its value above the minimum; programmes are solved
+        further.
+    max_iter : int, default=1000
+        Most Newton or interior-point steps.
+    random_state : int, RandomState or None, default=None
+        Seed for ``n_components``; nothing else is random.
+
+    Attributes
+    ----------
+    margins_ : array of shape (n_edges,)
+        The threshold of each edge; the middle, where a range of them is as good.
+    edges_ : array of shape (n_edges, 2)
+        (lower, higher) level of each edge, in the user's own labels.
+    coef_ : array of shape (d,)
+        The weights of a linear model.
+    dual_coef_, support_, support_vectors_ : arrays
+        With a kernel: f = Σ dual_coef_ · k(support_vectors_, ·).
+    objective_ : float
+    gap_ : float
+        About how far the objective is from its minimum.
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Fung, Rosales, Krishnapuram (2005), Learning rankings via convex hull separation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 3))
+    >>> y = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(300), [-0.5, 0.5])
+    >>> ranker = wo.ConvexHullRanker().fit(X, y)
+    >>> ranker.score(X, y) > 0.95
+    True
+    >>> ranker.edges_.tolist(), bool(ranker.margins_[0] < ranker.margins_[1])
+    ([[0, 1], [1, 2]], True)
+    """
+
+    def __init__(
+        self,
+        nu: float = 1.0,
+        *,
+        order: Any = "chain",
+        slacks: Slacks = "edge",
+        loss: SlackLoss = "squared",
+        penalty: Literal["l2", "l1", "laplacian"] = "l2",
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        n_components: int | None = None,
+        norm: Literal["function", "coefficients"] = "function",
+        n_neighbors: int = 10,
+        laplacian_weight: float = 1.0,
+        levels: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.nu = nu
+        self.order = order
+        self.slacks = slacks
+        self.loss = loss
+        self.penalty = penalty
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.norm = norm
+        self.n_neighbors = n_neighbors
+        self.laplacian_weight = laplacian_weight
+        self.levels = levels
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> ConvexHullRanker:
+        """Fit function and thresholds.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+            With ``kernel="precomputed"``, the kernel matrix of shape (n, n).
+        y : array of shape (n,), or Grades
+            Grades, higher is better; NaN: unjudged. Unjudged rows count with ``penalty="laplacian"`` only.
+        groups : array of shape (n,), optional
+            Accepted so that one ``groups`` can feed a splitter, fit and score; it changes nothing here, as in SVOR. A
+            threshold is a place on the scale of scores and all groups share it: a grade must mean the same in each
+            of them. Where it does not, RankSVM compares within groups.
+        sample_weight : array of shape (n,), optional
+            Row weights of the slacks; 2 is the same as listing the row twice. A row of weight zero is as if absent;
+            otherwise weights do not count among neighbours.
+        """
+        self._check_parameters()
+        X = self._check_rows(X, reset=True)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        task = read_hulls(y, groups, sample_weight, self.order, self.levels, X.shape[0])
+        if self.slacks == "row" and task.weights_edges:
+            raise ValueError(
+                "slacks='row' has no slack an edge for weights to weigh; give unit weights, or slacks='edge'"
+            )
+        self._forget()
+        smooth = self.slacks == "edge" and self.loss == "squared" and self.penalty != "l1"
+        exact = not smooth or self.norm == "coefficients"  # a factor, or an ill-conditioned product: no float32
+        space = self._make_space(X, np.inf if exact else self.nu, self.tol, rng)
+        laplacian = self._laplacian(X, space, task)
+        result, self.margins_ = (self._newton if smooth else self._programme)(X, space, task, laplacian)
+        warn_if_not_converged(result, self.max_iter, self.tol)
+        self._store(result.coef, X)
+        self.edges_ = task.edge_labels
+        self.objective_ = result.objective
+        self.gap_ = result.gap
+        self.n_iter_ = result.n_iter
+        return self
+
+    def _laplacian(self, X: Any, space: LinearSpace | KernelSpace, task: HullTask) -> sp.csr_array | None:
+        """Return the Laplacian of the neighbours' graph, times its weight."""
+        if self.penalty != "laplacian":
+            return None
+        rows, k = task.weighed, self.n_neighbors
+        if self.kernel in ("linear", "rbf"):
+            near = neighbour_laplacian(X, rows, k)
+        elif isinstance(space, LinearSpace):
+            near = neighbour_laplacian(space.columns(), rows, k)
+        else:
+            near = neighbour_laplacian(space.lines(np.arange(space.n_rows)), rows, k, is_kernel=True)
+        return sp.csr_array(self.laplacian_weight * near)
+
+    def _newton(
+        self, X: Any, space: LinearSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
+    ) -> tuple[SolveResult, Floats]:
+        """Minimise the smooth problem."""
+        if isinstance(space, KernelSpace) and self.norm == "coefficients":
+            space = LinearSpace(space.lines(np.arange(space.n_rows)))  # s = K v, with ‖v‖²
+        problem = RowProblem(space, task.rows, task.slacks, self.nu)
+        if laplacian is not None:
+            problem = SmoothProblem(space, task.rows, task.slacks, self.nu, laplacian)
+        result = squared_slacks(problem, tol=self.tol, max_iter=self.max_iter)
+        if not result.coef.any():
+            warnings.warn(
+                "the best function is zero, and orders nothing: no column of X tells the levels apart, or nu times the "
+                "row weights is so small that rounding hides it",
+                stacklevel=3,
+            )
+        return result, task.slacks.at(space.scores(result.coef), task.rows)[1]
+
+    def _programme(
+        self, X: Any, space: LinearSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
+    ) -> tuple[SolveResult, Floats]:
+        """Solve the quadratic or linear programme over features whose plain norm is the function's."""
+        back = None
+        if isinstance(space, KernelSpace):
+            Z = space.lines(np.arange(space.n_rows))
+            if self.norm == "function" and self.penalty != "l1":
+                Z, back = kernel_features(Z)
+        else:
+            Z = X if self._is_plain_linear else space.columns()
+        programme = HullProgramme(
+            Z,
+            task.rows,
+            task.slacks,
+            self.nu,
+            self.slacks,
+            self.loss,
+            self.penalty == "l1",
+            None if laplacian is None else np.asarray(_dense(Z.T @ (laplacian @ Z)), dtype=float),
+        )
+        found = solve_hulls(programme, tol=self.tol, max_iter=self.max_iter)
+        coef = found.coef if back is None else back @ found.coef
+        if _is_nothing(programme, found.objective):
+            coef = np.zeros_like(coef)
+            self._warn_of_nothing(programme)
+        return SolveResult(coef, found.objective, found.gap, found.n_iter, 0, found.converged), found.thresholds
+
+    def _warn_of_nothing(self, programme: HullProgramme) -> None:
+        """Say why the best function is zero: for every nu, or for this one."""
+        strong = replace(programme, nu=max(programme.nu, _STRONG))
+        hopeless = self.slacks == "row" and _is_nothing(
+            strong, solve_hulls(strong, tol=self.tol, max_iter=self.max_iter).objective
+        )
+        if hopeless:
+            advice = (
+                "with one slack a row, levels that overlap much make thresholds that cross cheaper than any ordering, "
+                "whatever nu is; use slacks='edge'"
+            )
+        else:
+            advice = (
+                "raise nu, or use slacks='edge', loss='squared' and penalty='l2', which find what tells levels apart"
+            )
+        warnings.warn(f"the best function is zero, and orders nothing: {advice}", stacklevel=4)
+
+    def _check_parameters(self) -> None:
+        check_positive(self.nu, "nu")
+        check_positive(self.tol, "tol")
+        check_positive(self.laplacian_weight, "laplacian_weight")
+        check_whole(self.max_iter, "max_iter")
+        check_whole(self.n_neighbors, "n_neighbors")
+        check_option(self.slacks, "slacks", ("edge", "row"))
+        check_option(self.loss, "loss", ("squared", "absolute"))
+        check_option(self.penalty, "penalty", ("l2", "l1", "laplacian"))
+        check_option(self.norm, "norm", ("function", "coefficients"))
+        self._check_kernel()
+        if self.norm == "coefficients" and (self._is_plain_linear or self.n_components is not None):
+            raise ValueError("norm='coefficients' is of a kernel's coefficients; give a kernel, without n_components")
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        super()._check_loaded()
+        if not any(name.endswith("_") for name in vars(self)):
+            return  # not fitted: the parameter of another model
+        margins, edges = self.margins_, self.edges_
+        if not isinstance(margins, np.ndarray) or margins.ndim != 1 or margins.dtype.kind != "f":
+            raise ValueError("the thresholds are not one column of numbers")
+        if not np.isfinite(margins).all():
+            raise ValueError("a threshold is not a finite number")
+        if not isinstance(edges, np.ndarray) or edges.shape != (len(margins), 2):
+            raise ValueError(f"there are {len(margins)} thresholds for edges of shape {np.shape(edges)}")
+
+
+def _is_nothing(programme: HullProgramme, objective: float) -> bool:
+    """Say whether a solution gains nothing over f = 0."""
+    return objective >= (1.0 - _NOTHING) * cost_of_nothing(programme)
+
+
+def _dense(matrix: Any) -> Any:
+    return matrix.toarray() if sp.issparse(matrix) else matrix

@@ -1,0 +1,200 @@
+"""NestedRanker: the top of each list re-ranked in stages, by rankers trained on what stood there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..aggregation import borda
+from ..order.labels import encode_groups
+from ..scoring import list_scores
+from ..sweeps import Array, Floats, Ints
+from .base import Ranker
+from .base_rankers import check_base, check_fitted_base, finiteness, fit_part, meeting, read_plain_grades
+from .rank_svm import RankSVM
+from .validation import refuse_no_pairs
+
+_FLOATS = (np.float64, np.float32)
+_ROUNDING = 1e-9
+
+
+class NestedRanker(Ranker):
+    r"""Nested rankers: the first orders all rows, each next one re-orders the top part that the one before has left.
+
+    Stage t is trained only on the rows that stage t − 1 has put at the top of their lists, and orders only these:
+    telling the best from the good is another task than telling the good from the rest. What a stage has put below
+    stays below.
+    A row's score is the number of rows of its list that stand below it, so that it depends on them: pass ``groups``
+    wherever scores are asked for; without them all rows are one list.
+
+    Parameters
+    ----------
+    estimator : ranker, default=None
+        What is fitted at every stage: any ranker, or pipeline of one; it sees the levels' places 0, 1, … as grades.
+        None is ``RankSVM()``.
+    keep : sequence, default=(0.5, 0.25)
+        How much of each list goes on to the second stage, the third, …: whole numbers are rows, others in (0, 1] shares
+        of the list, rounded up. Rows that tie with the last one kept go on too.
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+
+    Attributes
+    ----------
+    rankers_ : list
+        The fitted rankers, one a stage. There are fewer than asked for where the rows left held no pair to learn from.
+    n_rows_ : list of int
+        How many rows each of them was trained on.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Matveeva, Burges, Burkard, Laucius, Wong (2006), High accuracy retrieval with multiple nested ranker.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> X = np.arange(12.0)[:, None]
+    >>> ranker = wo.NestedRanker(keep=(0.5,)).fit(X, np.arange(12) // 4)
+    >>> len(ranker.rankers_), ranker.n_rows_
+    (2, [12, 6])
+    >>> ranker.decision_function(X[:4], groups=["a", "a", "b", "b"])
+    array([0., 1., 0., 1.])
+    """
+
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True}
+    __metadata_request__decision_function: ClassVar[dict[str, bool]] = {"groups": True}
+
+    order = "full"  # of the pairs that ``score`` counts
+
+    def __init__(self, estimator: Any = None, *, keep: Sequence[float] = (0.5, 0.25), levels: Any = None) -> None:
+        self.estimator = estimator
+        self.keep = keep
+        self.levels = levels
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> NestedRanker:
+        """Fit stage after stage.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+        y : array of shape (n,), or Grades
+            Grades, higher is better; NaN: unjudged. Unjudged rows stand in their lists, but are not learned from.
+        groups : array of shape (n,), optional
+            One id a row: only rows of one group are compared, and each group is a list.
+        sample_weight : array of shape (n,), optional
+            Row weights, handed on to the rankers; 2 is the same as listing the row twice, also in what ``keep`` counts.
+        """
+        self._check_keep()
+        base = check_base(self.estimator)
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=finiteness(base))
+        grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
+        refuse_no_pairs(grades, grades.pairs.n_pairs)
+        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+        group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+        inside = np.flatnonzero(weight > 0)
+        size = np.bincount(group, weight)
+        self.rankers_: list[Any] = []
+        self.n_rows_: list[int] = []
+        # invariant: `inside` are the rows that all stages so far have put at the top
+        for keep in (*self.keep, None):
+            rows = inside[grades.level[inside] >= 0]
+            own = None if grades.group is None else group[rows]
+            if not meeting(grades.level[rows], own, None, len(grades.levels)).any():
+                break
+            given = None if grades.weight is None else weight[rows]
+            self.rankers_.append(fit_part(base, X[rows], grades.level[rows].astype(np.int64), own, given))
+            self.n_rows_.append(len(rows))
+            if keep is not None:
+                scores = list_scores(self.rankers_[-1], X[inside], group[inside])
+                inside = inside[_at_top(np.asarray(scores, dtype=float), group[inside], weight[inside], size, keep)]
+        return self
+
+    def decision_function(self, X: Any, groups: Any = None) -> Array:
+        """Return how many rows of its list stand below each row.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+        groups : array of shape (n,), optional
+            The list of each row; without, all rows are one list.
+        """
+        check_is_fitted(self)
+        finite = finiteness(self.rankers_[0])
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False, ensure_all_finite=finite)
+        group, _ = encode_groups(groups, X.shape[0])
+        lists = np.zeros(X.shape[0], np.int32) if group is None else group
+        weight, size = np.ones(len(lists)), np.bincount(lists)
+        stage, last, inside = np.zeros(len(lists), np.int64), np.zeros(len(lists)), np.arange(len(lists))
+        for number, ranker in enumerate(self.rankers_):
+            if number:
+                top = _at_top(last[inside], lists[inside], weight[inside], size, self.keep[number - 1])
+                inside = inside[top]
+            stage[inside] = number
+            last[inside] = list_scores(ranker, X[inside], lists[inside])
+        return borda(_ranks(stage, last)[:, None], group)
+
+    def predict(self, X: Any, groups: Any = None) -> Array:
+        """Return the score of each row: the same as ``decision_function``."""
+        return self.decision_function(X, groups)
+
+    def _check_keep(self) -> None:
+        if isinstance(self.keep, str) or not hasattr(self.keep, "__len__") or not len(self.keep):
+            raise ValueError(
+                f"keep must say how much of a list goes on to each stage, such as (0.5, 0.25); got {self.keep!r}"
+            )
+        for keep in self.keep:
+            whole = isinstance(keep, Integral) and not isinstance(keep, bool) and keep >= 1
+            share = isinstance(keep, Real) and not isinstance(keep, Integral) and 0 < float(keep) <= 1
+            if not whole and not share:
+                raise ValueError(f"keep holds {keep!r}; give whole numbers of rows, or shares in (0, 1]")
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        self._check_keep()
+        if not any(name.endswith("_") for name in vars(self)):
+            return  # not fitted: the parameter of another model
+        if not isinstance(self.rankers_, list) or not 1 <= len(self.rankers_) <= len(self.keep) + 1:
+            raise ValueError("there is not one ranker for each stage")
+        for ranker in self.rankers_:
+            check_fitted_base(ranker)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(RankSVM() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        tags.target_tags.required = True
+        return tags
+
+
+def _at_top(scores: Floats, group: Ints, weight: Floats, size: Array, keep: float) -> Array:
+    """Say which rows are among the first of their list: fewer than ``keep`` stand strictly above them.
+
+    ``size`` is that of each whole list, of which a share is taken.
+    """
+    order = np.lexsort((-scores, group))
+    s, g, w = scores[order], group[order], weight[order]
+    before = np.cumsum(w) - w
+    new_list = np.diff(g, prepend=-1) != 0
+    new_run = new_list | (np.diff(s, prepend=np.nan) != 0)
+    run, lists = np.cumsum(new_run) - 1, np.cumsum(new_list) - 1
+    above = before[new_run][run] - before[new_list][lists]
+    most = np.full(len(size), float(keep)) if isinstance(keep, Integral) else np.ceil(float(keep) * size - _ROUNDING)
+    top = np.empty(len(scores), dtype=bool)
+    top[order] = above < most[g] - _ROUNDING
+    return top
+
+
+def _ranks(stage: Ints, scores: Floats) -> Floats:
+    """Give rows numbers that rise with the stage, then with the score; equal ones where both are equal."""
+    order = np.lexsort((scores, stage))
+    rises = (np.diff(stage[order], prepend=-1) != 0) | (np.diff(scores[order], prepend=np.nan) != 0)
+    out = np.empty(len(stage))
+    out[order] = np.cumsum(rises)
+    return out

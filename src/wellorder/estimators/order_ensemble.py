@@ -1,0 +1,329 @@
+"""OrderEnsemble: several rankers, their scores or rankings added up with weights that unseen rows have taught."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..aggregation import borda
+from ..losses import LOSSES, best_threshold
+from ..metrics import comparison_error
+from ..order import Comparisons
+from ..solvers import make_problem, nonnegative_newton
+from ..spaces import LinearSpace, Pairs
+from ..sweeps import Array, Floats
+from .base import Ranker
+from .base_rankers import check_fitted_base, read_plain_grades, score_table
+from .ensemble_members import check_members, default_members, input_tag, named, read_member_weights
+from .out_of_fold import (
+    UNIFORM_SPREAD,
+    ComparedFolds,
+    GradedFolds,
+    Members,
+    TooFewError,
+    fit_member,
+    fitted_scores,
+    out_of_fold_points,
+)
+from .validation import check_option, check_positive, check_whole, refuse_no_pairs
+
+_FLOATS = (np.float64, np.float32)
+
+
+class OrderEnsemble(Ranker):
+    r"""Several rankers as one: f(x) = Σ_t α_t s_t(x), with weights α ≥ 0 learned from rows the rankers had not seen.
+
+    Every member is fitted without a fold and scores that fold, for each fold in turn. With :math:`S` the table of
+    these scores, one column a member, each in units of its standard deviation, the weights are
+
+    .. math:: \min_{\alpha \ge 0} \; \tfrac12 \|\alpha\|^2
+              + C \, \frac{n}{\sum W} \sum_{(i, j)} W_{ij} \, (1 - (S_i - S_j)^\top \alpha)_+^2
+
+    over all pairs with i above j in one fold (their scores are then of one model). The problem is convex and solved
+    exactly, without listing a pair; only the direction of α counts, and ``weights_`` adds up to 1. At last the members
+    are fitted to everything, but for those without weight.
+
+    Parameters
+    ----------
+    estimators : list of (name, ranker), default=None
+        The members: rankers, or pipelines of them, that learn from what the ensemble is given. They see numbers as
+        grades: text becomes the places 0, 1, … of the levels. Parameters nest, as in ``trees__max_leaf_nodes``.
+        None: a library of some eight members that suits the data, if columns are scaled alike.
+    combine : {"scores", "borda"}, default="scores"
+        Add up scores, each in units of its standard deviation; or Borda counts: how many rows of its list a row is
+        scored above. These depend on the list: pass ``groups`` wherever scores are asked for; without, all rows are
+        one list.
+    weights : {"learned", "equal"}, mapping or array, default="learned"
+        How the weights are found, or the weights themselves, by name or in the order of the members.
+    n_folds : int, default=5
+        Most folds. With groups, whole groups are held out; comparisons of the same two items stay together.
+    C : float, default=1.0
+        Weight of the mean loss against ½‖α‖²; lower values even the weights out.
+    n_jobs : int, default=None
+        Fits at a time, in threads.
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+    random_state : int, RandomState or None, default=None
+        Seed for the folds of one list and of comparisons, and for the members of the default library.
+
+    Attributes
+    ----------
+    weights_ : array of shape (members,)
+        α, adding up to 1; 0 for members that give all rows the same score. Where no member is of use, all are equal.
+    names_ : list of str
+        The members' names, in the order of ``weights_``.
+    rankers_ : dict
+        From name to fitted ranker, of the members with weight.
+    scales_ : dict
+        What the scores of each of them are divided by.
+    threshold_ : float
+        Of comparisons only: scores that differ by no more are predicted to tie. It is the one with the fewest errors on
+        held-out comparisons; 0 where none is a tie.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Costs ``n_folds`` + 1 fits of every member; the weights themselves O(n log n). Precomputed kernels are refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 3))
+    >>> y = np.digitize(X[:, 0] + 0.5 * rng.standard_normal(200), [-1, 0, 1])
+    >>> members = [("linear", wo.RankSVM()), ("column", wo.BestFeature())]
+    >>> ensemble = wo.OrderEnsemble(members).fit(X, y)
+    >>> bool((ensemble.weights_ >= 0).all()), round(float(ensemble.weights_.sum()), 12)
+    (True, 1.0)
+    >>> ensemble.set_params(linear__C=0.1).get_params()["linear__C"]
+    0.1
+    """
+
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True}
+    __metadata_request__decision_function: ClassVar[dict[str, bool]] = {"groups": True}
+
+    order = "full"  # of the pairs that ``score`` counts
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        combine: str = "scores",
+        weights: Any = "learned",
+        n_folds: int = 5,
+        C: float = 1.0,
+        n_jobs: int | None = None,
+        levels: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.combine = combine
+        self.weights = weights
+        self.n_folds = n_folds
+        self.C = C
+        self.n_jobs = n_jobs
+        self.levels = levels
+        self.random_state = random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; if ``deep``, the members by name and their parameters too."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if not deep:
+            return params
+        for name, member in named(self.estimators).items():
+            params[name] = member
+            if hasattr(member, "get_params") and not isinstance(member, type):
+                params |= {f"{name}__{key}": value for key, value in member.get_params(deep=True).items()}
+        return params
+
+    def set_params(self, **params: Any) -> OrderEnsemble:
+        """Set parameters: the ensemble's, whole members by name, and theirs as in ``name__parameter``."""
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        new = {name: params.pop(name) for name in named(self.estimators) if name in params}
+        if new:
+            self.estimators = [(name, new.get(name, member)) for name, member in self.estimators]
+        super().set_params(**params)
+        return self
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> OrderEnsemble:
+        """Learn the weights from held-out scores, then fit the members to everything.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame; or Pairs
+        y : array of shape (n,), Grades, or Comparisons; outcomes −1, 0 and 1, if X holds pairs
+            Grades, higher is better; NaN: unjudged.
+        groups : array of shape (n,), optional
+            One id a row: only rows of one group are compared, and each group is a list.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, handed on to the members, or of the pairs.
+        """
+        self._check_parameters()
+        given = None if self.estimators is None else check_members(self.estimators, set(self.get_params(deep=False)))
+        if isinstance(X, Pairs):
+            X, y, sample_weight = X.items, Comparisons(X.left, X.right, y, sample_weight), None
+        X = self._check_rows(X, reset=True)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        folds = self._make_folds(X, y, groups, sample_weight, rng)
+        order = folds.grades if isinstance(folds, GradedFolds) else folds.comparisons
+        members = default_members(X, order, int(rng.integers(2**31 - 1))) if given is None else given
+        self.names_ = [name for name, _ in members]
+        points = self._held_out_points(members, folds)
+        self.weights_ = self._choose_weights(points, folds)
+        self._fit_members(members, folds)
+        if isinstance(folds, ComparedFolds):
+            self.threshold_ = self._choose_threshold(points, folds)
+        elif hasattr(self, "threshold_"):
+            del self.threshold_
+        return self
+
+    def decision_function(self, X: Any, groups: Any = None) -> Array:
+        """Return the ensemble's score of each row; a higher score stands above.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+        groups : array of shape (n,), optional
+            The list of each row; for Borda counts, and members whose scores depend on the list.
+        """
+        check_is_fitted(self)
+        table = score_table(list(self.rankers_.values()), self._check_rows(X, reset=False), groups)
+        own = np.array([self.weights_[self.names_.index(name)] for name in self.rankers_])
+        if self.combine == "borda":
+            return borda(table, groups, own)
+        return np.asarray(table @ (own / np.array(list(self.scales_.values()))))
+
+    def compare(self, X: Pairs) -> Array:
+        """Return the score of the right item less that of the left one, for each of some Pairs."""
+        if not isinstance(X, Pairs):
+            raise TypeError(f"compare takes wellorder.Pairs(items, left, right), got {type(X).__name__}")
+        scores = self.decision_function(X.items)
+        return np.asarray(scores[X.right] - scores[X.left])
+
+    def predict(self, X: Any, groups: Any = None) -> Array:
+        """Return the score of each row, as ``decision_function`` does; of Pairs their outcomes: −1, 0 or 1."""
+        if not isinstance(X, Pairs):
+            return self.decision_function(X, groups)
+        d = self.compare(X)
+        return np.where(np.abs(d) > getattr(self, "threshold_", 0.0), np.sign(d), 0).astype(np.int64)
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """Return 1 − swapped pairs, a tied pair being an error; of Pairs, the share of outcomes predicted rightly."""
+        if isinstance(X, Pairs):
+            return 1.0 - comparison_error(y, self.predict(X), sample_weight)
+        return super().score(X, y, groups, sample_weight)
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        finite = "allow-nan" if input_tag(self.estimators, "allow_nan") else True
+        return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset, ensure_all_finite=finite)
+
+    def _make_folds(
+        self, X: Any, y: Any, groups: Any, sample_weight: Any, rng: np.random.Generator
+    ) -> GradedFolds | ComparedFolds:
+        if isinstance(y, Comparisons):
+            if groups is not None or sample_weight is not None:
+                raise ValueError("groups or sample_weight beside Comparisons; give the weights to the Comparisons")
+            refuse_no_pairs(y, y.to_pairs(X.shape[0]).n_pairs)
+            return ComparedFolds(X, y, self.n_folds, rng)
+        grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
+        refuse_no_pairs(grades, grades.pairs.n_pairs)
+        return GradedFolds(X, grades, self.n_folds, rng)
+
+    def _held_out_points(self, members: Members, folds: GradedFolds | ComparedFolds) -> Floats | None:
+        """Return the members' scores of what they have not seen, if anything is to be learned from them."""
+        has_ties = isinstance(folds, ComparedFolds) and not folds.comparisons.outcome.all()
+        learned = isinstance(self.weights, str) and self.weights == "learned" and len(members) > 1
+        if not has_ties and not learned:
+            return None
+        try:
+            return out_of_fold_points(members, folds, by_place=self.combine == "borda", n_jobs=self.n_jobs)
+        except TooFewError as error:
+            warnings.warn(f"nothing can be held out, and weights are not learned: {error}", stacklevel=3)
+            return None
+
+    def _choose_weights(self, points: Floats | None, folds: GradedFolds | ComparedFolds) -> Floats:
+        n = len(self.names_)
+        if not isinstance(self.weights, str):
+            return read_member_weights(self.weights, self.names_)
+        if self.weights == "equal" or points is None or n == 1:
+            return np.full(n, 1.0 / n)
+        pairs = folds.pairs()
+        total = 0.0
+        if pairs.n_pairs:
+            found = nonnegative_newton(make_problem(LinearSpace(points), pairs, LOSSES["squared_hinge"], self.C))
+            total = float(found.coef.sum())
+        if total > 0:
+            return np.asarray(found.coef / total)
+        warnings.warn(
+            "no member orders held-out rows better than chance, or there are too few of them; all get the same weight",
+            stacklevel=3,
+        )
+        return np.full(n, 1.0 / n)
+
+    def _fit_members(self, members: Members, folds: GradedFolds | ComparedFolds) -> None:
+        """Fit the members with weight to everything; those that give all rows the same score lose theirs."""
+        wanted = [each for each, weight in zip(members, self.weights_, strict=True) if weight > 0]
+        jobs = (delayed(fit_member)(folds, name, member, None) for name, member in wanted)
+        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+        self.rankers_ = {name: model for (name, _), model in zip(wanted, fitted, strict=True)}
+        spread = {name: folds.spread(fitted_scores(folds, name, model)) for name, model in self.rankers_.items()}
+        if not any(spread.values()):
+            warnings.warn("every member with weight gives all rows the same score: there is no order", stacklevel=3)
+            spread = dict.fromkeys(spread, 1.0)
+        for name, size in spread.items():
+            if size == 0:
+                self.weights_[self.names_.index(name)] = 0.0
+                del self.rankers_[name]
+        self.weights_ = self.weights_ / self.weights_.sum()
+        self.scales_ = {name: spread[name] for name in self.rankers_}
+
+    def _choose_threshold(self, points: Floats | None, folds: ComparedFolds) -> float:
+        if points is None:
+            return 0.0
+        d = folds.differences(points @ self.weights_)
+        if self.combine == "borda":
+            d = d * UNIFORM_SPREAD * folds.X.shape[0]  # from places between 0 and 1 to counts of items
+        return best_threshold(d, np.abs(folds.comparisons.outcome), folds.weight)
+
+    def _check_parameters(self) -> None:
+        check_option(self.combine, "combine", ("scores", "borda"))
+        if isinstance(self.weights, str):
+            check_option(self.weights, "weights", ("learned", "equal"))
+        check_whole(self.n_folds, "n_folds")
+        if self.n_folds < 2:
+            raise ValueError(f"n_folds must be at least 2, got {self.n_folds!r}")
+        check_positive(self.C, "C")
+
+    def _check_loaded(self) -> None:
+        """Check what a model file has brought."""
+        self._check_parameters()
+        if not any(name.endswith("_") for name in vars(self)):
+            return  # not fitted: the parameter of another model
+        names, rankers, scales = self.names_, self.rankers_, self.scales_
+        if not isinstance(names, list) or not isinstance(rankers, dict) or not isinstance(scales, dict):
+            raise ValueError("the members have no names")
+        if not rankers or not set(rankers) <= set(names) or list(scales) != list(rankers):
+            raise ValueError("the fitted members are not those that have a scale")
+        for name, ranker in rankers.items():
+            check_fitted_base(ranker)
+            if not isinstance(scales[name], float) or not 0 < scales[name] < np.inf:
+                raise ValueError(f"the scale of {name!r} is {scales[name]!r}")
+        read_member_weights(self.weights_, names)
+        threshold = getattr(self, "threshold_", 0.0)
+        if not isinstance(threshold, float) or not 0 <= threshold < np.inf:
+            raise ValueError(f"threshold_ is {threshold!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = input_tag(self.estimators, "sparse")
+        tags.input_tags.allow_nan = input_tag(self.estimators, "allow_nan")
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,229 @@
+"""Which order graph to learn from: chain, full and others, compared on rows that were not learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.base import clone
+
+from ..order import Grades, OrderGraph
+from ..order.graph import as_graph
+from ..sweeps import Floats
+from .parts import Data, fit, fit_parameters, judge, read_data, read_measures, take
+from .significance import Interval, PairedTest, corrected_resampled_test, holm, mean_interval
+from .splits import Split, read_splits
+
+_TOLD_APART = 0.05
+
+
+@dataclass(frozen=True)
+class GraphTrial:
+    """One order graph, and how well the model orders unseen rows when it learns from it."""
+
+    name: str
+    graph: OrderGraph
+    n_edges: int
+    values: tuple[float, ...]
+    """WMW, one a split: the share of pairs in the right order, a tied pair counting half."""
+    interval: Interval
+    """The mean, and where the true one lies, corrected for training parts that overlap."""
+    against_best: PairedTest | None
+    """Its values less those of the best graph, on the same splits; None for the best itself."""
+    p_value: float
+    """Of that test, adjusted for the number of graphs (Holm); NaN for the best, and where two splits say nothing."""
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether it is worse than the best, beyond chance."""
+        return self.p_value < _TOLD_APART
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSearch:
+    """What a search over order graphs found."""
+
+    best_name: str
+    best_graph: OrderGraph
+    best_estimator: Any
+    """Fitted on all rows with the best graph; None with ``refit=False``."""
+    best_score: float
+    table: tuple[GraphTrial, ...]
+    """Every graph, the best first."""
+
+    @property
+    def simplest(self) -> GraphTrial:
+        """The graph with the fewest edges among those that are not told apart from the best."""
+        return min((trial for trial in self.table if not trial.is_told_apart), key=lambda trial: trial.n_edges)
+
+    def __str__(self) -> str:
+        width = max(len("graph"), *(len(trial.name) for trial in self.table))
+        lines = [f"  {'graph':{width}}  {'edges':>5}  {'wmw':>6}  {'95 % interval':>16}  worse than the best"]
+        for trial in self.table:
+            found, mark = trial.interval, "*" if trial.name == self.best_name else " "
+            reach = f"{found.low:7.4f} {found.high:8.4f}" if found.n_splits > 1 else f"{'-':>16}"
+            told = "" if trial.against_best is None else "yes" if trial.is_told_apart else "not told apart"
+            lines.append(f"{mark} {trial.name:{width}}  {trial.n_edges:5}  {found.mean:.4f}  {reach}  {told}".rstrip())
+        return "\n".join(lines)
+
+
+def search_graph(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    candidates: Mapping[str, Any] | Sequence[Any] | None = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    judged_by: Any = "full",
+    cv: Any = 5,
+    n_repeats: int = 1,
+    seed: int = 0,
+    refit: bool = True,
+) -> GraphSearch:
+    """Compare order graphs by how well a model that learns from each orders unseen rows, and fit it with the best.
+
+    All graphs are judged by the same pairs, whichever they were learned from: WMW, pooled, over all pairs of different
+    grades.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model with a parameter ``order`` (ConvexHullRanker, RankSVM, …), or a pipeline or search around one. It is not
+        changed. A model whose strength suits one graph may not suit another: a search over it, such as
+        ``GridSearchCV``, is the fairer judge.
+    X : array, sparse matrix or data frame of shape (n, d)
+    y : array of shape (n,), or Grades
+        Grades, higher is better; NaN: unjudged.
+    candidates : mapping from names to orders, or sequence of orders, default=None
+        Each a name ("chain"), an ``OrderGraph`` or a table of weights. None: the chain, the full order and, of four
+        levels or more, the edges up to two levels apart.
+    groups : array of shape (n,), optional
+        One id a row: whole groups stay together, and only rows of one group are compared.
+    sample_weight : array of shape (n,), optional
+        Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
+    judged_by : str, OrderGraph or array, default="full"
+        The order whose pairs are counted; where levels have no order of their own, the closure of a graph.
+    cv : int, splitter or splits, default=5
+    n_repeats : int, default=1
+        How often to cut into folds anew.
+    seed : int, default=0
+        Of the folds.
+    refit : bool, default=True
+        Whether to fit the model with the best graph on all rows.
+
+    Returns
+    -------
+    GraphSearch
+        The best mean wins; of equal ones, the graph with the fewest edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> from wellorder.evaluation import search_graph
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 3))
+    >>> y = np.digitize(X @ [1.0, 0.5, 0.0] + 0.5 * rng.standard_normal(300), [-1, 0, 1])
+    >>> found = search_graph(wo.ConvexHullRanker(), X, y)
+    >>> sorted(trial.name for trial in found.table), found.simplest.name
+    (['chain', 'full', 'two steps'], 'chain')
+    """
+    parameter = _order_parameter(estimator)
+    with sklearn.config_context(enable_metadata_routing=True):
+        data = read_data(estimator, X, y, groups, sample_weight)
+        if data.kind != "rows":
+            raise ValueError("an order graph is over grades; comparisons have none")
+        grades = data.y if isinstance(data.y, Grades) else Grades(data.y, data.groups, levels=data.levels)
+        orders = _read_candidates(candidates, grades)
+        graphs = {name: _graph(name, order, grades) for name, order in orders.items()}
+        judged = grades.with_order(judged_by)
+        if isinstance(data.y, Grades):  # each model brings its own order
+            data = replace(data, y=data.y.with_order("full"))
+        splits = read_splits(data, cv, n_repeats, seed)
+        models = {name: clone(estimator).set_params(**{parameter: order}) for name, order in orders.items()}
+        values = np.array([_values(model, data, judged, splits) for model in models.values()])
+        table = _compare(graphs, values, data, splits)
+        best = models[table[0].name] if refit else None
+        if best is not None:
+            fit(best, data.whole, fit_parameters(best, data))
+    return GraphSearch(table[0].name, table[0].graph, best, table[0].interval.mean, table)
+
+
+def _order_parameter(estimator: Any) -> str:
+    """Find the parameter that holds the order: the model's own, or that of the innermost step."""
+    named: list[str] = [name for name in estimator.get_params() if name == "order" or name.endswith("__order")]
+    if not named:
+        raise ValueError(f"{type(estimator).__name__} has no parameter 'order'; give a ConvexHullRanker or a RankSVM")
+    return min(named, key=len)
+
+
+def _read_candidates(candidates: Mapping[str, Any] | Sequence[Any] | None, grades: Grades) -> dict[str, Any]:
+    """Return the orders to try, by name."""
+    if isinstance(candidates, str):
+        raise ValueError(f"candidates={candidates!r} is one order; give several, [{candidates!r}, 'full'], say")
+    if isinstance(candidates, Mapping):
+        named = dict(candidates)
+    elif candidates is not None:
+        named = {
+            order if isinstance(order, str) else f"graph {number}": order
+            for number, order in enumerate(candidates, start=1)
+        }
+    else:
+        named = {"chain": "chain", "full": "full"}
+        if (r := grades.graph.n_levels) >= 4:
+            named["two steps"] = np.triu(np.ones((r, r)), 1) - np.triu(np.ones((r, r)), 3)
+    if not named:
+        raise ValueError("there is no candidate graph to try")
+    return named
+
+
+def _graph(name: str, order: Any, grades: Grades) -> OrderGraph:
+    graph = as_graph(order, grades.graph.labels)
+    if tuple(graph.levels) != grades.levels:
+        raise ValueError(f"the graph {name!r} has the levels {list(graph.levels)}, but y has {list(grades.levels)}")
+    return graph
+
+
+def _values(model: Any, data: Data, judged: Grades, splits: Sequence[Split]) -> list[float]:
+    """Fit on the training part of each split and judge on its test part; NaN where that has no pair."""
+    wanted, measures, out = fit_parameters(model, data), read_measures("wmw", "rows"), []
+    for split in splits:
+        fitted = clone(model)
+        fit(fitted, data.training(split.train), wanted)
+        testing = replace(data.testing(split.test, split.train), y=take(judged, split.test))
+        out += judge(fitted, testing, measures)
+    return out
+
+
+def _compare(
+    graphs: Mapping[str, OrderGraph], values: Floats, data: Data, splits: Sequence[Split]
+) -> tuple[GraphTrial, ...]:
+    """Put the graphs in order, the best first, and test each against the best on the splits that have a value."""
+    known = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if not len(known):
+        raise ValueError("wmw is not defined in any split: no test part has a pair; ask for fewer folds")
+    judged = data.judged()
+    n_train, n_test = np.mean(
+        [(judged[splits[at].train].sum(), judged[splits[at].test].sum()) for at in known.tolist()], axis=0
+    )
+    n_edges = {name: len(graph.edges) for name, graph in graphs.items()}
+    found = dict(zip(graphs, values[:, known], strict=True))
+    ranked = sorted(graphs, key=lambda name: (-round(float(found[name].mean()), 12), n_edges[name]))
+    tests = {name: corrected_resampled_test(found[name] - found[ranked[0]], n_test / n_train) for name in ranked[1:]}
+    adjusted = dict(zip(tests, holm([test.p_value for test in tests.values()]).tolist(), strict=True))
+    return tuple(
+        GraphTrial(
+            name,
+            graphs[name],
+            n_edges[name],
+            tuple(found[name].tolist()),
+            mean_interval(found[name], n_train, n_test),
+            tests.get(name),
+            adjusted.get(name, float("nan")),
+        )
+        for name in ranked
+    )

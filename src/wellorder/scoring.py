@@ -1,0 +1,60 @@
+"""What a fitted model says of rows: one score each; models whose scores depend on the list are handed the groups."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def list_scores(model: Any, X: Any, groups: Any = None) -> npt.NDArray[Any]:
+    """Return a score a row: the decision function, or predictions where there is none.
+
+    Most models score a row by itself, and take no groups. One that ranks whole lists does, be it the last step of a
+    pipeline or what a search has found best: without them all rows would be one list.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    X : array, sparse matrix or data frame of shape (n, d)
+    groups : array of shape (n,), optional
+        The list of each row.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> from wellorder.scoring import list_scores
+    >>> model = wo.MultipleHyperplaneRanker().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> list_scores(model, [[0.0], [1.0], [5.0], [6.0]], groups=["a", "a", "b", "b"])
+    array([0., 1., 0., 1.])
+    """
+    if groups is not None:
+        X, model = _last(X, model)
+    function = _function(model)
+    if groups is None or "groups" not in signature(function).parameters:
+        return np.asarray(function(X))
+    return np.asarray(function(X, groups=groups))
+
+
+def ranks_lists(model: Any) -> bool:
+    """Say whether a row's score depends on the rows of its list, so that the model has to be told the groups."""
+    return "groups" in signature(_function(_last(None, model)[1])).parameters
+
+
+def _function(model: Any) -> Any:
+    return model.decision_function if hasattr(model, "decision_function") else model.predict
+
+
+def _last(X: Any, model: Any) -> tuple[Any, Any]:
+    """Step through searches and pipelines to the model that gives the scores; rows may be None."""
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif hasattr(model, "steps") and model.steps[-1][1] not in (None, "passthrough"):
+            X = X if X is None or len(model.steps) == 1 else model[:-1].transform(X)
+            model = model.steps[-1][1]
+        else:
+            return X, model

@@ -1,0 +1,47 @@
+"""A metric query by query, and the test of two rankers over queries."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from wellorder.evaluation import by_query, randomisation_test
+from wellorder.metrics import average_precision, ndcg
+
+
+def test_the_mean_over_queries_is_the_metric():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 12, 200)
+    y, scores = rng.integers(0, 3, 200), rng.normal(size=200)
+    found = by_query("ndcg@5", y, scores, groups)
+    assert set(found) == set(groups.tolist())
+    assert np.nanmean(list(found.values())) == pytest.approx(ndcg(y, scores, groups, k=5))
+    found = by_query("average_precision(positive=2)", y, scores, groups)
+    assert np.nanmean(list(found.values())) == pytest.approx(average_precision(y, scores, groups, positive=2))
+    alone = groups == 7
+    assert found[7] == pytest.approx(average_precision(y[alone], scores[alone], positive=2))
+
+
+def test_queries_are_named_as_they_are_and_those_without_a_pair_are_nan():
+    groups = np.array(["b", "a", "b", "c", "a"], dtype=object)
+    found = by_query("swapped_pairs", [0, 1, 1, 2, 1], [1.0, 2.0, 0.5, 3.0, 1.0], groups)
+    assert found["b"] == 1.0
+    assert np.isnan(found["a"])
+    assert np.isnan(found["c"])
+
+
+def test_lengths_that_do_not_fit_are_an_error():
+    with pytest.raises(ValueError, match="3 grades, 2 scores and 3 groups"):
+        by_query("ndcg@5", [0, 1, 2], [1.0, 2.0], [0, 0, 0])
+
+
+def test_few_differences_are_tested_over_all_signs():
+    differences = np.array([0.3, -0.1, 0.5, 0.2, 0.0, np.nan])
+    known = differences[:5]
+    means = [np.mean(known * signs) for signs in itertools.product((-1, 1), repeat=5)]
+    share = np.mean(np.abs(means) >= known.mean() - 1e-12)
+    assert randomisation_test(differences) == pytest.approx(share)
+    assert randomisation_test([0.0, 0.0, np.nan]) == 1.0
+    assert randomisation_test(-differences) == pytest.approx(share)
