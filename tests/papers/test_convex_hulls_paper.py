@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from wellorder import ConvexHullRanker
 from wellorder.data import DataError
 from wellorder.papers import PAPERS, convex_hulls
 from wellorder.papers.convex_hulls import DATA_SETS, equal_bins
@@ -45,6 +47,15 @@ def test_missing_data_are_named(tmp_path):
         convex_hulls.reproduce(tmp_path)
 
 
+def spoiled(found):
+    """Return the tables as if every fit had ended in w = 0, and had said so."""
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="whatever nu is") as caught:
+        ConvexHullRanker(slacks="row", order="full").fit(rng.normal(size=(200, 2)), np.arange(200) % 4)
+    notes = tuple(str(warning.message) for warning in caught)
+    return replace(found, records=tuple(replace(each, notes=notes) for each in found.records))
+
+
 def test_tables_and_picture_come_from_records(folder, tmp_path):
     records = tmp_path / "records.jsonl"
     assert PAPERS["convex-hulls"].reproduce is convex_hulls.reproduce
@@ -56,6 +67,7 @@ def test_tables_and_picture_come_from_records(folder, tmp_path):
     text = "\n".join(found.lines())
     assert "| CA housing | 60 × 3 |" in text
     assert found.n_degenerate("Abalone", "chain, edge") == 0
+    assert spoiled(found).n_degenerate("Abalone", "chain, row") == 2
     again = convex_hulls.reproduce(folder, quick=True, records=records, n_jobs=1)
     assert again.records == found.records
     found.picture(tmp_path / "hulls.png")

@@ -9,7 +9,7 @@ from .explanation import Contribution, Explanation
 from .fitting import FittedTable, evaluate_table, fit_table
 from .health import Finding, Health
 from .leaderboard import Leaderboard, LeftOut, Protocol, Standing, make_leaderboard
-from .methods import METHODS, Method, Size, find_method
+from .methods import METHODS, Method, find_method
 from .ordering import OrderedItems, OrderedList, order_items
 from .records import Curve, Record, RecordFile, SwapTable, read_records
 from .search_graph import GraphSearch, GraphTrial, search_graph
@@ -22,6 +22,7 @@ from .significance import (
     mean_interval,
     nemenyi,
 )
+from .size import Size
 from .splits import Split, comparison_folds, folds, hold_outs
 from .swaps import bin_grades, swap_table
 from .tasks import ComparisonTask, GradedTask, Task, make_task

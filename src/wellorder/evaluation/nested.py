@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .methods import Grid
 from .searching import search
+from .size import Grid
 from .tasks import TrainingPart, feasible_folds
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..data import DataError, Table, read
 from ..estimators import ConvexHullRanker, RankSVM
 from ..evaluation import GradedTask, Method, Protocol, Record, RecordFile, Size, Split, folds, run_trial, trial_key
-from ..evaluation.methods import Grid
+from ..evaluation.size import Grid
 from ..sweeps import Floats
 from .convex_hulls_tables import HullTables
 from .explicit_pairs import ExplicitPairs

@@ -11,6 +11,9 @@ import numpy as np
 from ..evaluation import Record, corrected_resampled_test
 from ..sweeps import Floats
 
+_NOTHING = "orders nothing"
+"""What ConvexHullRanker warns of where w = 0 is the best."""
+
 _ROW, _EDGE = ("chain, row", "full, row"), ("chain, edge", "full, edge")
 
 
@@ -34,7 +37,7 @@ class HullTables:
 
     def n_degenerate(self, data: str, method: str) -> int:
         """Count the folds in which the chosen model was w = 0."""
-        return sum(any("w = 0" in note for note in each.notes) for each in self._mine(data, method))
+        return sum(any(_NOTHING in note for note in each.notes) for each in self._mine(data, method))
 
     def _mine(self, data: str, method: str) -> list[Record]:
         mine = [each for each in self.records if each.data == data and each.method == method]

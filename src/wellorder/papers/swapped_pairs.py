@@ -13,7 +13,7 @@ from sklearn.svm import SVR
 from ..data import DataError, Table, read
 from ..estimators import SVOR, RankSVM, SwapSVM
 from ..evaluation import GradedTask, Method, Protocol, Record, RecordFile, Size, Split, hold_outs, run_trial, trial_key
-from ..evaluation.methods import Grid
+from ..evaluation.size import Grid
 from .binned import Binned
 from .pointwise import Pointwise
 from .running import Piece, Progress, run_pieces
