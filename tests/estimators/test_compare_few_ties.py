@@ -94,7 +94,7 @@ def test_probabilities_do_not_depend_on_how_pairs_are_given():
 
 
 @pytest.mark.filterwarnings("ignore:the model is degenerate")
-@pytest.mark.parametrize("outcomes", [[1, 0, 0, 0, 0], [1, -1, 0, 0, 0], [1, 1, 1, 1, 0], [1, -1, 1, -1, 1], [1, 0]])
+@pytest.mark.parametrize("outcomes", [[1, -1, 0, 0, 0], [1, 1, 1, 1, 0], [1, -1, 1, -1, 1], [1, -1]])
 def test_a_handful_of_comparisons_has_probabilities(outcomes):
     n = len(outcomes)
     items = np.random.default_rng(0).standard_normal((2 * n, 2))
@@ -106,3 +106,28 @@ def test_a_handful_of_comparisons_has_probabilities(outcomes):
     np.testing.assert_array_equal(model.predict_proba(wo.Pairs(items, pairs.right, pairs.left)), P[:, ::-1])
     at_zero = model.predict_proba(wo.Pairs(items, [0], [0]))[0, 1]
     assert (P[:, 1] <= at_zero + 1e-12).all()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_a_model_that_calls_everything_a_tie_says_so_once(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2, 3))
+    d = (X[:, 1] - X[:, 0]) @ [1.0, 2.0, -1.0]
+    y = np.where(np.abs(d) > 3, np.sign(d), 0).astype(int)
+    with pytest.warns(UserWarning, match=r"every training pair a tie, although 38 of 80 were decided") as caught:
+        model = wo.CompareSVM(loss=loss, probability=True).fit(1e-6 * X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert not model.predict(1e-6 * X).any()
+    assert wo.CompareSVM(loss=loss, scale=True).fit(1e-6 * X, y).score(1e-6 * X, y) > 0.9  # as advised, and silently
+
+
+@pytest.mark.filterwarnings("ignore:the model")
+@pytest.mark.parametrize("rematches", [0, 2])
+@pytest.mark.parametrize("n_ties", [0, 1, 10])
+def test_probabilities_need_decided_comparisons_of_two_couples(n_ties, rematches):
+    """The model that has not seen the only one knows no direction: ties alone would make every pair a sure tie."""
+    items = np.random.default_rng(1).standard_normal((12, 2))
+    couples = [(0, 1)] * (1 + rematches) + [(i, i + 1) for i in range(1, n_ties + 1)]
+    left, right = np.array(couples).T
+    with pytest.raises(ValueError, match="at least two decided comparisons, of different items"):
+        wo.CompareSVM(probability=True).fit(wo.Pairs(items, left, right), [1] * (1 + rematches) + [0] * n_ties)

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 from tests.reference import convex_hull as reference
@@ -80,7 +81,9 @@ def test_the_coefficients_norm_is_a_general_solvers(slacks):
     K = gaussian(X)
     model = wo.ConvexHullRanker(slacks=slacks, kernel="rbf", gamma=0.3, norm="coefficients", tol=1e-9)
     model.fit(X, y, sample_weight=weights)
-    best, v = reference.minimum(K, y, weights, listed("chain"), 1.0, kind=slacks)
+    root = np.sqrt(weights)  # a coefficient of a row of weight two is the sum of two rows' coefficients
+    best, u = reference.minimum(K * root, y, weights, listed("chain"), 1.0, kind=slacks)
+    v = root * u
     assert model.objective_ == pytest.approx(best, rel=1e-6)
     np.testing.assert_allclose(model.dual_coef_, v[model.support_], atol=1e-3 * np.abs(v).max())
 
@@ -167,6 +170,50 @@ def test_sparse_rows_unjudged_rows_groups_and_repetition_change_nothing():
         np.testing.assert_allclose(other.coef_, row.coef_, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "slacks": "row"},
+        {"kernel": "rbf", "norm": "coefficients"},
+        {"kernel": "rbf", "norm": "coefficients", "slacks": "row"},
+        {"kernel": "rbf", "penalty": "l1"},
+        {"kernel": "rbf", "penalty": "l1", "loss": "absolute"},
+    ],
+)
+def test_rows_without_a_grade_or_weight_have_no_part_in_a_kernel_either(params):
+    X, y, weights, rng = make_rows(n=60)
+    model = wo.ConvexHullRanker(gamma=0.3, tol=1e-9, **params)
+    plain = clone(model).fit(X, y, sample_weight=weights).decision_function(X)
+    again = np.repeat(np.arange(60), weights.astype(int))
+    more = np.vstack([X, rng.standard_normal((20, 3))])
+    grades = np.concatenate([y, np.full(10, np.nan), np.zeros(10)])
+    with_weights = np.concatenate([weights, np.ones(10), np.zeros(10)])
+    for other in (clone(model).fit(X[again], y[again]), clone(model).fit(more, grades, sample_weight=with_weights)):
+        np.testing.assert_allclose(other.decision_function(X), plain, atol=2e-4 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("laplacian", [False, True])
+@pytest.mark.parametrize(("slacks", "loss"), [("edge", "absolute"), ("row", "squared"), ("row", "absolute")])
+@pytest.mark.parametrize("nu", [1e-2, 1.0, 1e3])
+def test_the_dual_of_a_programme_finds_what_the_programme_finds(nu, slacks, loss, laplacian, monkeypatch):
+    from wellorder.solvers import hull_qp
+
+    X, y, weights, _ = make_rows(n=60)
+    penalty = "laplacian" if laplacian else "l2"
+    model = wo.ConvexHullRanker(nu, order="full", slacks=slacks, loss=loss, penalty=penalty, kernel="rbf", gamma=0.3)
+    called = []
+    monkeypatch.setattr(hull_qp, "dual_pays", lambda *sizes: called.append(sizes))
+    primal = clone(model).fit(X, y, sample_weight=weights)
+    monkeypatch.undo()
+    assert hull_qp.dual_pays(*called[0])
+    dual = clone(model).fit(X, y, sample_weight=weights)
+    assert dual.objective_ == pytest.approx(primal.objective_, rel=1e-5)
+    scores = primal.decision_function(X)
+    np.testing.assert_allclose(dual.decision_function(X), scores, atol=1e-3 * np.abs(scores).max())
+    assert dual.gap_ < 1e-4 * dual.objective_
+
+
 def test_columns_far_from_zero_and_of_other_size_are_no_trouble():
     X, y, _, _ = make_rows(n=100)
     for slacks in ("edge", "row"):
@@ -201,8 +248,20 @@ def test_slacks_a_row_can_degenerate_and_say_so():
     assert edge.score(X, y) > 0.5
     with pytest.warns(UserWarning, match="raise nu"):
         wo.ConvexHullRanker(1e-6, penalty="l1").fit(X, y)
-    with pytest.warns(UserWarning, match="no column of X"):
-        wo.ConvexHullRanker().fit(np.ones((200, 2)), y)
+    for slacks in ("edge", "row"):
+        with pytest.warns(UserWarning, match="no column of X"):
+            wo.ConvexHullRanker(slacks=slacks).fit(np.ones((200, 2)), y)
+
+
+@pytest.mark.parametrize("params", [{}, {"penalty": "l1"}, {"loss": "absolute"}])
+def test_small_columns_are_not_said_to_be_hopeless(params):
+    X, y, _, _ = make_rows(n=100, noise=0.2)
+    for size in (1e-8, 1e-200):
+        with pytest.warns(UserWarning, match="orders nothing") as caught:
+            wo.ConvexHullRanker(slacks="row", **params).fit(size * X, y)
+        assert len(caught) == 1
+        assert size < 1e-140 or "raise nu" in str(caught[0].message)
+    assert wo.ConvexHullRanker(1e17, slacks="row", **params).fit(1e-8 * X, y).coef_.any()
 
 
 def test_edge_weights_weigh_slacks():
@@ -249,6 +308,10 @@ def test_levels_outside_the_graph_take_no_part_and_named_orders_are_of_the_level
         ({"order": wo.OrderGraph.chain(range(4))}, [0, 1, 3], "edge to the level 2, which no row"),
         ({"order": wo.OrderGraph.from_edges(range(3), [])}, [0, 1, 2], "none of these levels above another"),
         ({"order": wo.OrderGraph.chain(range(2))}, [0, 1, 2], "2"),
+        ({"order": None}, [0, 1, 2], "order=None is no order; give one of 'full'"),
+        ({"order": [[0, 1], [1]]}, [0, 1, 2], "is no order"),
+        ({"order": [["a"]]}, [0, 1, 2], "is no order"),
+        ({"order": "full"}, wo.Grades([0, 1, 2], order="chain"), "order was passed beside a Grades"),
         ({}, [1, 1, 1], "all grades are the same"),
         ({}, [np.nan, np.nan, np.nan], "no row has a grade"),
         ({}, [0, 1], "inconsistent numbers of samples"),
@@ -294,7 +357,9 @@ def test_a_matrix_that_is_no_kernel_is_named():
     K = A + A.T
     np.fill_diagonal(K, np.abs(K.diagonal()))
     y = rng.integers(0, 3, 30)
-    with pytest.warns(ConvergenceWarning, match="positive semidefinite"):
+    with pytest.warns(
+        ConvergenceWarning, match="lower nu, or check that a kernel of your own is positive semidefinite"
+    ):
         wo.ConvexHullRanker(kernel="precomputed").fit(K, y)
     with pytest.raises(ValueError, match="not positive semidefinite"):
         wo.ConvexHullRanker(kernel="precomputed", slacks="row").fit(K, y)

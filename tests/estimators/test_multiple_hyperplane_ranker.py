@@ -8,8 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.ensemble import AdaBoostRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -57,6 +60,17 @@ def test_it_is_its_rankers_added_up(monkeypatch, stacked, weighted):
     expected = reference.borda(own, QUERY, np.ones(3))
     np.testing.assert_array_equal(model.decision_function(X, groups=QUERY), expected)
     np.testing.assert_array_equal(model.predict(X), reference.borda(own, np.zeros(300), np.ones(3)))
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+def test_the_estimators_balance_holds(monkeypatch, stacked):
+    if not stacked:
+        monkeypatch.setattr(base_rankers, "MOST_STACKED", 0)
+    query = np.where(QUERY < 10, 0, QUERY)  # one long list: the balance matters
+    base = wo.RankSVM(balance="groups", tol=1e-10)
+    model = wo.MultipleHyperplaneRanker(base).fit(X, Y, groups=query)
+    for key, ranker in one_by_one(lambda: wo.RankSVM(balance="groups", tol=1e-10), groups=query).items():
+        np.testing.assert_allclose(model.rankers_[key].coef_, ranker.coef_, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +190,61 @@ def test_any_ranker_may_be_inside(base):
     np.testing.assert_array_equal(model.predict(X, groups=QUERY), again.predict(X, groups=QUERY))
 
 
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(
+    ("base", "inside"),
+    [
+        (GridSearchCV(wo.RankSVM(), {"C": [0.5]}, cv=2), lambda model: model.best_estimator_),
+        (
+            make_pipeline(StandardScaler(), GridSearchCV(wo.RankSVM(), {"C": [0.5]}, cv=2)),
+            lambda m: m[-1].best_estimator_,
+        ),
+        (GridSearchCV(make_pipeline(wo.RankSVM()), {"ranksvm__C": [0.5]}, cv=2), lambda m: m.best_estimator_[-1]),
+    ],
+    ids=["search", "search in pipeline", "pipeline in search"],
+)
+def test_searches_hand_the_groups_on(base, inside, nested):
+    make = wo.NestedRanker if nested else wo.MultipleHyperplaneRanker
+    model, plain = (make(each).fit(X, Y, groups=QUERY) for each in (base, wo.RankSVM(0.5)))
+    if nested:
+        pairs = zip(model.rankers_, plain.rankers_, strict=True)
+    else:
+        pairs = ((model.rankers_[key], plain.rankers_[key]) for key in KEYS)
+    assert all(inside(found).n_pairs_ == own.n_pairs_ for found, own in pairs)
+
+
+def test_searches_hand_weights_on_where_they_are_asked_to():
+    weight = RNG.integers(1, 4, 300).astype(float)
+    with pytest.raises(ValueError, match=r"GridSearchCV hands no sample_weight on; .* set_fit_request"):
+        wo.MultipleHyperplaneRanker(GridSearchCV(wo.RankSVM(), {"C": [0.5]})).fit(X, Y, sample_weight=weight)
+    with config_context(enable_metadata_routing=True):
+        asking = wo.RankSVM(tol=1e-10).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    search = GridSearchCV(asking, {"C": [0.5]}, cv=2)
+    model = wo.MultipleHyperplaneRanker(search).fit(X, Y, groups=QUERY, sample_weight=weight)
+    plain = one_by_one(lambda: wo.RankSVM(0.5, tol=1e-10), weight=weight)
+    for key in KEYS:
+        np.testing.assert_allclose(model.rankers_[key].best_estimator_.coef_, plain[key].coef_, rtol=1e-6)
+
+
+def test_what_would_lose_the_groups_is_refused():
+    boosted = AdaBoostRegressor(wo.RankSVM(), n_estimators=2)
+    with pytest.raises(ValueError, match="AdaBoostRegressor hands no groups on"):
+        wo.MultipleHyperplaneRanker(boosted).fit(X, Y, groups=QUERY)
+    assert wo.MultipleHyperplaneRanker(AdaBoostRegressor(n_estimators=2)).fit(X, Y, groups=QUERY).rankers_
+
+
+def test_neighbours_may_be_many():
+    y = np.arange(300) % 21
+    assert len(wo.MultipleHyperplaneRanker(pairs="adjacent").fit(X, y).rankers_) == 20
+    with pytest.raises(ValueError, match="each two neighbouring ones: 299, with at most 190"):
+        wo.MultipleHyperplaneRanker(pairs="adjacent").fit(X, np.arange(300))
+
+
+def test_a_share_may_be_of_any_real_type():
+    fits = [wo.MultipleHyperplaneRanker(max_samples=s, random_state=0).fit(X, Y) for s in (0.5, np.float32(0.5))]
+    assert fits[0].rankers_[0, 1].n_pairs_ == fits[1].rankers_[0, 1].n_pairs_
+
+
 def test_a_base_that_takes_no_weights_says_so():
     with pytest.raises(ValueError, match="KNeighborsRegressor takes no sample_weight"):
         wo.MultipleHyperplaneRanker(KNeighborsRegressor()).fit(X, Y, sample_weight=1.0 + Y)
@@ -231,6 +300,9 @@ def test_sparse_single_precision_and_unjudged_rows():
         ({"aggregate": "markov", "weights": [1, 2, -1]}, Y, "must be finite and not negative"),
         ({"aggregate": "weighted_borda", "weights": {(0, 1): 1}}, Y, r"nothing for \(0, 2\)"),
         ({"aggregate": "weighted_borda", "weights": {(1, 0): 1}}, Y, r"name \(1, 0\)"),
+        ({"aggregate": "markov", "weights": ["a", "b", "c"]}, Y, "are no numbers"),
+        ({"aggregate": "markov", "weights": dict.fromkeys(KEYS, "a")}, Y, "are no numbers"),
+        ({"estimator": wo.RankSVM(order="nonsense")}, Y, "order='nonsense' is not known"),
         ({"max_samples": 0}, Y, "max_samples"),
         ({"max_samples": 1.5}, Y, "max_samples=1.5 is no share"),
         ({"estimator": wo.RankSVM(kernel="precomputed")}, Y, "precomputed kernel"),

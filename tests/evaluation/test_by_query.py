@@ -45,3 +45,16 @@ def test_few_differences_are_tested_over_all_signs():
     assert randomisation_test(differences) == pytest.approx(share)
     assert randomisation_test([0.0, 0.0, np.nan]) == 1.0
     assert randomisation_test(-differences) == pytest.approx(share)
+
+
+def test_ids_of_any_kind_are_kept_apart():
+    y, scores = [0, 1, 0, 1], [1, 2, 2, 1]
+    for a, b in ((1, "1"), ((1, "x"), (2, "x")), (b"a", "a")):
+        assert by_query("swapped_pairs", y, scores, [a, a, b, b]) == {a: 0.0, b: 1.0}
+    with pytest.raises(ValueError, match="give the query of each row"):
+        by_query("swapped_pairs", y, scores, None)
+
+
+def test_infinite_differences_are_refused():
+    with pytest.raises(ValueError, match="infinite"):
+        randomisation_test([1.0, np.inf, 2.0])

@@ -117,3 +117,10 @@ def test_without_a_path_records_stay_in_memory():
     kept.append(a_record("a"))
     assert len(kept) == 1
     assert kept["a"] == a_record("a")
+
+
+def test_held_out_scores_come_back_as_they_were():
+    again = Record.from_json(a_record(held_out=(0.1, math.nan, -3.5)).to_json())
+    assert again.held_out[::2] == (0.1, -3.5)
+    assert math.isnan(again.held_out[1])
+    assert Record.from_json(a_record().to_json()).held_out is None

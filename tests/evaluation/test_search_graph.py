@@ -67,7 +67,7 @@ def test_pipelines_groups_weights_and_grades_with_an_order_go_through():
     model = make_pipeline(StandardScaler(), wo.RankSVM())
     found = search_graph(model, X, y, groups=groups, cv=3)
     order = found.best_estimator.get_params()["ranksvm__order"]
-    assert isinstance(order, np.ndarray) if found.best_name == "two steps" else order == found.best_name
+    assert isinstance(order, wo.OrderGraph) if found.best_name == "two steps" else order == found.best_name
     grades = search_graph(wo.ConvexHullRanker(), X, wo.Grades(y, order="linear"), cv=3)
     plain = search_graph(wo.ConvexHullRanker(), X, y, cv=3)
     assert [trial.values for trial in grades.table] == [trial.values for trial in plain.table]
@@ -79,12 +79,29 @@ def test_pipelines_groups_weights_and_grades_with_an_order_go_through():
     assert [trial.values for trial in named.table] == [trial.values for trial in plain.table]
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_a_level_that_a_training_part_lacks_is_stepped_over(text):
+    X, y = make_rows()
+    y = np.where(y == 1, 2, y)
+    y[0] = 1  # one row: where it is tested, no row of its level is left to learn from
+    names = np.array(["worst", "bad", "good", "best"])
+    graph = wo.OrderGraph.chain(names.tolist() if text else range(4))
+    model = wo.ConvexHullRanker(levels=names.tolist() if text else None)
+    found = search_graph(model, X, names[y] if text else y, candidates={"name": "chain", "graph": graph})
+    by_name, by_graph = (trial.values for trial in sorted(found.table, key=lambda trial: trial.name == "graph"))
+    assert by_graph == pytest.approx(by_name, abs=1e-12)  # 0 below 2 follows through the missing level 1
+    assert len(search_graph(model, X, names[y] if text else y).table) == 3
+
+
 @pytest.mark.parametrize(
     ("estimator", "y", "params", "message"),
     [
         (wo.RidgeRanker(), [0, 1] * 10, {}, "no parameter 'order'"),
         (wo.ConvexHullRanker(), [0, 1] * 10, {"candidates": []}, "no candidate"),
         (wo.ConvexHullRanker(), [0, 1] * 10, {"candidates": "chain"}, "is one order"),
+        (wo.ConvexHullRanker(), [0, 1] * 10, {"candidates": wo.OrderGraph.full(range(2))}, "is one order"),
+        (wo.ConvexHullRanker(), [0, 1] * 10, {"candidates": np.eye(2)}, "is one order"),
+        (wo.ConvexHullRanker(), [0, 1] * 10, {"candidates": {"x": np.eye(2)}}, "'x': the order runs in a circle"),
         (wo.ConvexHullRanker(), [0, 1] * 10, {"candidates": {"x": wo.OrderGraph.chain("ab")}}, "'x' has the levels"),
         (wo.RankSVM(), wo.Comparisons([0], [1], [1]), {}, "comparisons have none"),
     ],

@@ -56,10 +56,12 @@ def test_error_counts_wrong_directions_and_missed_ties_alike():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: comparison_error([1, 2], [1, 0]), "row 1 of y is .*2"),
-        (lambda: comparison_error([1, 0], [1, np.nan]), "row 1 of y_pred"),
+        (lambda: comparison_error([1, 2], [1, 0]), "y: comparison 1 has the outcome 2"),
+        (lambda: comparison_error([1, 0], [1, np.nan]), "y_pred: comparison 1 has the outcome nan"),
         (lambda: comparison_error([1, 0], [1]), "2 outcomes and y_pred 1"),
-        (lambda: comparison_error(["a"], [1]), "must hold −1, 0 and 1"),
+        (lambda: comparison_error(["a"], [1]), "y: comparison 0 has the outcome 'a', which is no number"),
+        (lambda: comparison_error([1], ["1"]), "y_pred: comparison 0 has the outcome '1', which is no number"),
+        (lambda: comparison_auc([True, False], [0.5, 0.1]), "y: comparison 0 has the outcome True"),
         (lambda: comparison_error([[1]], [1]), "1d array"),
         (lambda: comparison_auc([1, 0], [0.5]), "give one each"),
         (lambda: comparison_auc([1, 0], [0.5, np.nan]), "difference of row 1 is NaN"),

@@ -42,7 +42,10 @@ def test_empty_comparisons_are_described():
     [
         (([0], [1], [2]), "comparison 0 has the outcome 2"),
         (([0], [1], [np.nan]), "comparison 0 has the outcome nan"),
-        (([0], [1], ["left"]), "must be -1, 0 or 1"),
+        (([0], [1], ["left"]), "comparison 0 has the outcome 'left', which is no number; outcomes are 1 "),
+        (([0, 1], [1, 2], [1, None]), "comparison 1 has the outcome None, which is no number"),
+        (([0, 1], [1, 2], [False, True]), "comparison 0 has the outcome False; .* give np.where"),
+        (([0, 1], [1, 2], np.array([1, False], object)), "comparison 1 has the outcome False"),
         (([0, 1], [1], [1]), "one length, got 2, 1 and 1"),
         (([0.5], [1], [1]), "left must hold the row numbers"),
         (([0], [-1], [1]), r"right\[0\] is negative"),
@@ -55,6 +58,11 @@ def test_empty_comparisons_are_described():
 def test_bad_comparisons_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         wo.Comparisons(*arguments)
+
+
+def test_objects_that_are_numbers_are_outcomes():
+    games = wo.Comparisons([0, 1, 2], [1, 2, 0], np.array([1, np.int64(0), -1.0], object))
+    assert games.outcome.tolist() == [1, 0, -1]
 
 
 def test_items_beyond_the_table_are_named():

@@ -241,6 +241,8 @@ def test_65053_games_take_no_time_to_speak_of():
     ("arguments", "message"),
     [
         ((["a"], ["b"], [2]), "comparison 0 has the outcome 2"),
+        ((["a", "b"], ["b", "a"], [1, None]), "comparison 1 has the outcome None"),
+        ((["a"], ["b"], np.array([False], object)), "comparison 0 has the outcome False"),
         ((["a", "b"], ["b"], [1]), "one length, got 2, 1 and 1"),
         ((["a"], ["a"], [0]), "game 0 is of player 'a' against themselves"),
         (([None], ["b"], [0]), r"left\[0\] is missing"),

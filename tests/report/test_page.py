@@ -19,7 +19,7 @@ from wellorder.evaluation.leaderboard import LeftOut
 from wellorder.figures import legible
 from wellorder.report import render, write
 
-VOID = {"meta", "link", "img", "br", "hr", "input"}
+VOID = {"col", "meta", "link", "img", "br", "hr", "input"}
 
 
 class Page(HTMLParser):
@@ -113,6 +113,9 @@ def test_every_page_is_well_formed_and_self_contained(page):
         assert not {"src", "srcset", "action", "data", "ping"} & set(attributes)
         assert not [name for name in attributes if name.startswith("on")]
         assert attributes.get("href", "#").startswith("#")
+    links = [attributes["href"] for attributes in page.all("a")]
+    headings = [attributes["id"] for attributes in page.all("h2")]
+    assert links == [f"#{name}" for name in headings]  # the contents name every section, in their order
     labelled = [each["aria-labelledby"] for _, each in page.tags if "aria-labelledby" in each]
     assert set(labelled) <= set(page.ids)
     style = page.source[page.source.index("<style>") : page.source.index("</style>")]
@@ -213,6 +216,24 @@ def test_warnings_of_fits_are_counted_once_a_split():
     words = Page(render(replace(board, records=(*board.of("rank-svm"), *records)))).words
     assert "What fits warned of ridge did not converge (4 splits)" in words
     assert "warned" not in Page(render(board)).words
+
+
+def test_warnings_that_differ_in_numbers_only_are_told_once():
+    board = boards.made()
+    notes = ["gap -0.0178, which", "gap -9.94e-05, which", "gap 1,234.5, which", "gap 7, which"]
+    records = [replace(each, notes=(note,)) for each, note in zip(board.of("ridge"), notes, strict=True)]
+    words = Page(render(replace(board, records=(*board.of("rank-svm"), *records)))).words
+    assert "ridge gap -0.0178, which (4 splits)" in words
+    assert words.count("which (") == 1
+
+
+def test_the_second_sentence_says_it_in_plain_words():
+    words = Page(render(boards.diabetes())).words
+    right = f"{100 * (1 - boards.diabetes().leader.mean):.1f} %"
+    assert f"two rows with different grades, none of which it has learned from: in {right} of all cases" in words
+    assert "The range in brackets holds the true value with 95 % confidence." in words
+    assert "range in brackets" not in Page(render(boards.made(n_splits=1))).words
+    assert "says rightly which is better" in Page(render(boards.comparisons())).words
 
 
 def test_one_split_makes_no_claim_about_chance():

@@ -29,7 +29,10 @@ def read_ranker_weights(weights: Any, n_rankers: int) -> Floats:
     """Check the weights of the rankers: one each, finite, not negative, not all zero."""
     if weights is None:
         return np.ones(n_rankers)
-    values = np.asarray(weights, dtype=float)
+    try:
+        values = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"weights={weights!r} are no numbers; give one for each of the {n_rankers} rankers") from None
     if values.shape != (n_rankers,):
         raise ValueError(f"weights have shape {values.shape}, but there are {n_rankers} rankers; give one weight each")
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))

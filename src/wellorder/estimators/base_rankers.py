@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from dataclasses import replace
+from inspect import Parameter, signature
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..order import Grades, OrderGraph
-from ..order.graph import Full
+from ..order.graph import NAMED, Full
 from ..order.pairs import make_pairs
 from ..scoring import list_scores
 from ..solvers.side_by_side import MOST_COLUMNS, MOST_STACKED, Rows, solve_side_by_side
@@ -46,18 +49,45 @@ def read_plain_grades(y: Any, groups: Any, sample_weight: Any, levels: Any, n_ro
 def fit_part(base: Any, X: Any, level: Ints, group: Ints | None, weight: Floats | None) -> Any:
     """Fit a copy of a ranker to some rows, with their groups and weights under the names that it takes."""
     model = clone(base)
+    given = {name: part for name, part in (("groups", group), ("sample_weight", weight)) if part is not None}
     steps = getattr(model, "steps", None)
     prefix, last = ("", model) if steps is None else (f"{steps[-1][0]}__", steps[-1][1])
     taken = signature(last.fit).parameters
-    options = {}
-    if group is not None and "groups" in taken:
-        options[f"{prefix}groups"] = group
-    if weight is not None:
-        if "sample_weight" not in taken:
-            raise ValueError(f"{type(last).__name__} takes no sample_weight; leave the weights out, or take another")
-        options[f"{prefix}sample_weight"] = weight
+    if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
+        return _fit_routed(model, X, level, given)
+    if "sample_weight" in given and "sample_weight" not in taken:
+        raise ValueError(f"{type(last).__name__} takes no sample_weight; leave the weights out, or take another")
+    if "groups" in given and "groups" not in taken and _compares(last):
+        raise ValueError(
+            f"{type(last).__name__} hands no groups on to the ranker inside; take another, or leave it out"
+        )
+    options = {f"{prefix}{name}": part for name, part in given.items() if name in taken}
     with config_context(enable_metadata_routing=False):  # what is passed has found its way already
         return model.fit(X, level, **options)
+
+
+def _fit_routed(model: Any, X: Any, level: Ints, given: dict[str, Any]) -> Any:
+    """Fit a search, or what else hands on whatever it is given: scikit-learn's routing knows to whom."""
+    name = type(model).__name__
+    with config_context(enable_metadata_routing=True):
+        try:
+            consumed = get_routing_for_object(model).consumes("fit", tuple(given))
+        except NotImplementedError:  # it hands nothing on
+            consumed = set()
+        if "sample_weight" in given and "sample_weight" not in consumed:
+            raise ValueError(
+                f"{name} hands no sample_weight on; leave the weights out, or ask for them inside it with "
+                "set_fit_request(sample_weight=True) and set_score_request(sample_weight=True)"
+            )
+        if "groups" in given and "groups" not in consumed and _compares(model):
+            raise ValueError(f"{name} hands no groups on to the ranker inside; take another, or leave it out")
+        return model.fit(X, level, **{key: given[key] for key in consumed})
+
+
+def _compares(model: Any) -> bool:
+    """Say whether something inside a model would compare rows of different groups, were it not told the groups."""
+    inside = [part for part in model.get_params(deep=True).values() if hasattr(part, "fit")]
+    return any("groups" in signature(part.fit).parameters for part in inside if not isinstance(part, type))
 
 
 def draw_rows(
@@ -71,7 +101,8 @@ def draw_rows(
     group, weight = (None if part is None else part[mine] for part in (rows.group, rows.weight))
     if max_samples is None:
         return mine, weight
-    size = int(np.ceil(max_samples * len(mine))) if isinstance(max_samples, float) else int(max_samples)
+    share = not isinstance(max_samples, Integral)
+    size = int(np.ceil(float(max_samples) * len(mine))) if share else int(max_samples)
     if size >= len(mine):
         return mine, weight
     level = (rows.level[mine] == ends[1]).astype(np.int32)
@@ -99,6 +130,7 @@ def can_stack(base: Any, rows: Rows) -> bool:
         and base.pairs_per_item is None
         and base.levels is None
         and isinstance(base.order, str)
+        and base.order in NAMED
         and rows.X.shape[1] <= MOST_COLUMNS
         and rows.n_stacked <= MOST_STACKED
     )
@@ -110,6 +142,7 @@ def fit_stacked(base: RankSVM, rows: Rows) -> list[RankSVM] | None:
     None where that does not converge: one hard problem must not spoil the others.
     """
     base._check_parameters()
+    rows = replace(rows, balance=base.balance)
     results, n_pairs = solve_side_by_side(rows, base.C, tol=base.tol, max_iter=base.max_iter)
     if not results[0].converged:
         return None

@@ -164,6 +164,7 @@ def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats) -> tuple[f
     if pairs.n_ties == 0:
         return 1.0, 0.0
     if not is_degenerate(bias):
+        _warn_if_all_tie(bias, pairs, scores)
         return -1.0 / bias, 1.0
     threshold = best_threshold(pairs.differences(scores), pairs.outcome, pairs.weight)
     warnings.warn(
@@ -173,6 +174,18 @@ def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats) -> tuple[f
         stacklevel=3,
     )
     return (1.0 / threshold, 1.0) if threshold > 0 else (1.0, 0.0)
+
+
+def _warn_if_all_tie(bias: float, pairs: TiedPairs, scores: Floats) -> None:
+    """Say where no training pair is called different, although some are."""
+    if np.abs(pairs.differences(scores)).max() > -bias:
+        return
+    warnings.warn(
+        f"the model calls every training pair a tie, although {pairs.n_decided:,} of {len(pairs):,} were decided: its "
+        "scores order the items, but are nowhere further apart than its threshold. Scale the columns of the items "
+        "(scale=True), raise C, or take another loss (loss='squared_hinge')",
+        stacklevel=4,
+    )
 
 
 def learn_scale(X: Any, pairs: TiedPairs) -> tuple[Floats, Floats]:

@@ -42,7 +42,7 @@ from .compare_model import (
     with_pairs,
 )
 from .kernel_model import KernelModel
-from .tie_calibration import calibrate, probabilities, root_mean_square, unseen_differences
+from .tie_calibration import calibrate_unseen, probabilities, refuse_one_couple, root_mean_square
 from .validation import check_option, check_positive, check_whole, warn_if_not_converged
 
 _LOSSES = ("hinge", "squared_hinge", "logistic")
@@ -183,6 +183,8 @@ class CompareSVM(KernelModel, CompareModel):
         given, pairs = self._read_comparisons(X, y, sample_weight)
         refuse_only_ties(pairs)
         refuse_large_weights(pairs, self.C)
+        if self.probability:
+            refuse_one_couple(given, pairs)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         items, compared = given, pairs
         if self.kernel != "precomputed":
@@ -195,8 +197,7 @@ class CompareSVM(KernelModel, CompareModel):
         self._store(factor * coef, items)
         if self.probability:
             size = root_mean_square(factor * compared.differences(scores), pairs.weight)
-            d, known = unseen_differences(clone(self).set_params(probability=False), given, pairs, size)
-            self.calibration_ = calibrate(d[known], pairs.outcome[known], pairs.weight[known])
+            self.calibration_ = calibrate_unseen(clone(self).set_params(probability=False), given, pairs, size)
         return self
 
     @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
@@ -318,8 +319,7 @@ class CompareSVM(KernelModel, CompareModel):
     def _forget(self) -> None:
         super()._forget()
         for name in ("item_mean_", "item_scale_", "calibration_"):
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
 
     def _check_parameters(self) -> None:
         check_positive(self.C, "C")

@@ -18,10 +18,11 @@ from ..solvers import (
     SmoothProblem,
     SolveResult,
     cost_of_nothing,
+    made_plain,
     solve_hulls,
     squared_slacks,
 )
-from ..spaces import KernelSpace, LinearSpace, kernel_features, neighbour_laplacian
+from ..spaces import KernelSpace, LinearSpace, kernel_columns, kernel_features, neighbour_laplacian
 from ..sweeps import Floats
 from .base import Ranker
 from .convex_hull_task import HullTask, read_hulls
@@ -30,9 +31,6 @@ from .validation import check_option, check_positive, check_whole, warn_if_not_c
 
 _NOTHING = 1e-7
 """Programmes are solved about so well: a function that gains no more than this over f = 0 is none."""
-
-_STRONG = 1e4
-"""Whether f = 0 is the best does not depend on nu under ½‖f‖², but is plain to see where nu is large."""
 
 
 class ConvexHullRanker(KernelModel, Ranker):
@@ -73,10 +71,10 @@ class ConvexHullRanker(KernelModel, Ranker):
     degree : float, default=3
     coef0 : float, default=0.0
     n_components : int, default=None
-        Replace the kernel by Nyström features over this many random rows.
+        Replace the kernel by Nyström features over this many random rows, with a grade or without.
     norm : {"function", "coefficients"}, default="function"
         With a kernel, what ‖f‖² stands for: vᵀKv, the function's own (RKHS) norm, or vᵀv, that of the coefficients
-        in f = Σ v_i k(x_i, ·), the paper's other choice.
+        in f = Σ v_i k(x_i, ·), the paper's other choice (with row weights Σ v_i²/ω_i, so that weights repeat rows).
     n_neighbors : int, default=10
         With ``penalty="laplacian"``: neighbours of each row, by scikit-learn's ``kneighbors_graph``; Euclidean, or by
         the kernel's own distance where it is neither linear nor Gaussian.
@@ -198,7 +196,7 @@ class ConvexHullRanker(KernelModel, Ranker):
         space = self._make_space(X, np.inf if exact else self.nu, self.tol, rng)
         laplacian = self._laplacian(X, space, task)
         result, self.margins_ = (self._newton if smooth else self._programme)(X, space, task, laplacian)
-        warn_if_not_converged(result, self.max_iter, self.tol)
+        warn_if_not_converged(result, self.max_iter, self.tol, strength="nu")
         self._store(result.coef, X)
         self.edges_ = task.edge_labels
         self.objective_ = result.objective
@@ -223,8 +221,10 @@ class ConvexHullRanker(KernelModel, Ranker):
         self, X: Any, space: LinearSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
     ) -> tuple[SolveResult, Floats]:
         """Minimise the smooth problem."""
+        back = None
         if isinstance(space, KernelSpace) and self.norm == "coefficients":
-            space = LinearSpace(space.lines(np.arange(space.n_rows)))  # s = K v, with ‖v‖²
+            Z, back = self._coefficients(space, task)
+            space = LinearSpace(Z)
         problem = RowProblem(space, task.rows, task.slacks, self.nu)
         if laplacian is not None:
             problem = SmoothProblem(space, task.rows, task.slacks, self.nu, laplacian)
@@ -235,17 +235,24 @@ class ConvexHullRanker(KernelModel, Ranker):
                 "row weights is so small that rounding hides it",
                 stacklevel=3,
             )
-        return result, task.slacks.at(space.scores(result.coef), task.rows)[1]
+        thresholds = task.slacks.at(space.scores(result.coef), task.rows)[1]
+        return (result if back is None else replace(result, coef=back @ result.coef)), thresholds
+
+    def _coefficients(self, space: KernelSpace, task: HullTask) -> tuple[Floats, sp.csr_array]:
+        """Return features whose weights are the coefficients of the rows that take part, and the way back."""
+        rows = task.weighed if self.penalty == "laplacian" else np.flatnonzero(task.rows.level >= 0)
+        weight = np.ones(space.n_rows) if self.penalty == "l1" else task.rows.weight  # ‖v‖₁ of a row twice is the same
+        return kernel_columns(space.lines(np.arange(space.n_rows)), rows, weight)
 
     def _programme(
         self, X: Any, space: LinearSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
     ) -> tuple[SolveResult, Floats]:
         """Solve the quadratic or linear programme over features whose plain norm is the function's."""
-        back = None
+        back: Any = None
         if isinstance(space, KernelSpace):
-            Z = space.lines(np.arange(space.n_rows))
-            if self.norm == "function" and self.penalty != "l1":
-                Z, back = kernel_features(Z)
+            by_function = self.norm == "function" and self.penalty != "l1"
+            lines = space.lines(np.arange(space.n_rows))
+            Z, back = kernel_features(lines) if by_function else self._coefficients(space, task)
         else:
             Z = X if self._is_plain_linear else space.columns()
         programme = HullProgramme(
@@ -267,11 +274,14 @@ class ConvexHullRanker(KernelModel, Ranker):
 
     def _warn_of_nothing(self, programme: HullProgramme) -> None:
         """Say why the best function is zero: for every nu, or for this one."""
-        strong = replace(programme, nu=max(programme.nu, _STRONG))
+        plain = made_plain(programme)
         hopeless = self.slacks == "row" and _is_nothing(
-            strong, solve_hulls(strong, tol=self.tol, max_iter=self.max_iter).objective
+            plain, solve_hulls(plain, tol=self.tol, max_iter=self.max_iter).objective
         )
-        if hopeless:
+        rows = programme.Z[programme.rows.level >= 0]
+        if not np.any(_dense(rows.max(axis=0)) > _dense(rows.min(axis=0))):
+            advice = "no column of X tells the levels apart"
+        elif hopeless:
             advice = (
                 "with one slack a row, levels that overlap much make thresholds that cross cheaper than any ordering, "
                 "whatever nu is; use slacks='edge'"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..losses import EdgeSlacks, GradedRows, LevelEdges
-from ..order import Comparisons, Grades, OrderGraph, OrderSum
+from ..order import Comparisons, Grades, OrderGraph, OrderSum, refuse_beside
 from ..order.graph import Full, Table, shown
 from ..sweeps import Array, Ints
 from .ordinal_model import level_labels, refuse_lost_weights
@@ -41,6 +41,8 @@ def read_hulls(
         raise ValueError(f"ConvexHullRanker takes grades, one a row, not {type(y).__name__}; RankSVM takes comparisons")
     has_own = isinstance(y, Grades) and not isinstance(y.graph.structure, Full)
     by_default = isinstance(order, str) and order == "chain"
+    if has_own and isinstance(order, str) and order == "full":
+        refuse_beside(y, order=order)
     grades = read_order(y, groups, sample_weight, "full" if has_own and by_default else order, levels, "pairs")
     assert isinstance(grades, Grades)
     if len(grades) != n_rows:

@@ -21,17 +21,16 @@ Pair: TypeAlias = tuple[Hashable, Hashable]
 def read_weights(weights: Any, pairs: list[Pair]) -> Floats:
     """Read weights that were given: by pair of grades, or one a ranker."""
     if not isinstance(weights, Mapping):
-        values = np.asarray(weights, dtype=float)
-        if values.shape != (len(pairs),):
-            raise ValueError(f"weights have shape {values.shape}; give one for each of {pairs}, in this order")
-        return read_ranker_weights(values, len(pairs))
+        if np.shape(weights) != (len(pairs),):
+            raise ValueError(f"weights have shape {np.shape(weights)}; give one for each of {pairs}, in this order")
+        return read_ranker_weights(weights, len(pairs))
     unknown = [pair for pair in weights if pair not in pairs]
     if unknown:
         raise ValueError(f"weights name {unknown[0]!r}, but the rankers are for {pairs}: (lower, higher)")
     missing = [pair for pair in pairs if pair not in weights]
     if missing:
         raise ValueError(f"weights have nothing for {missing[0]!r}; give one for each of {pairs}")
-    return read_ranker_weights([float(weights[pair]) for pair in pairs], len(pairs))
+    return read_ranker_weights([weights[pair] for pair in pairs], len(pairs))
 
 
 def best_weights(rankers: list[Any], X: Any, grades: Grades, name: str) -> Floats:

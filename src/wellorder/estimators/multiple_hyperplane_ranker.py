@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -37,8 +38,8 @@ from .validation import check_option, check_whole, refuse_no_pairs
 
 Pair: TypeAlias = tuple[Hashable, Hashable]
 
-MOST_LEVELS = 20
-"""K levels have K(K − 1)/2 rankers: 190 of them here."""
+MOST_RANKERS = 190
+"""As many as 20 levels have, K(K − 1)/2."""
 
 _AGGREGATES: dict[str, Callable[[Floats, Any, Floats], Floats]] = {
     "borda": lambda scores, groups, weights: borda(scores, groups),
@@ -146,11 +147,12 @@ class MultipleHyperplaneRanker(Ranker):
         ----------
         X : array or CSR matrix of shape (n, d), or data frame
         y : array of shape (n,), or Grades
-            Grades, higher is better; NaN: unjudged. At most 20 levels.
+            Grades, higher is better; NaN: unjudged. At most 20 levels (191, if only neighbouring ones are compared).
         groups : array of shape (n,), optional
             One id a row: only rows of one group are compared, and each group is a list.
         sample_weight : array of shape (n,), optional
-            Row weights, handed on to the rankers; 2 is the same as listing the row twice.
+            Row weights, handed on to the rankers: 2 is the same as listing the row twice. Lists that the α are learned
+            on are those of the rows with a weight, each of them once.
         """
         self._check_parameters()
         base = check_base(self.estimator)
@@ -229,10 +231,12 @@ class MultipleHyperplaneRanker(Ranker):
         """Return the two level numbers of each ranker; those that never meet are named and left out."""
         active = grades.level[grades.pairs.active]
         present = np.unique(active).tolist()
-        if len(present) > MOST_LEVELS:
+        n = len(present)
+        n_rankers, which = (n - 1, "neighbouring ones") if self.pairs == "adjacent" else (n * (n - 1) // 2, "of them")
+        if n_rankers > MOST_RANKERS:
             raise ValueError(
-                f"y has {len(present):,} levels, and {type(self).__name__} fits a ranker to each two of them; bin the "
-                f"grades (at most {MOST_LEVELS} levels, better five), or use RankSVM, which takes any number"
+                f"y has {n:,} levels, and {type(self).__name__} fits a ranker to each two {which}: {n_rankers:,}, with "
+                f"at most {MOST_RANKERS}; bin the grades (better to five), or use RankSVM, which takes any number"
             )
         if self.pairs == "adjacent":
             wanted = list(pairwise(present))
@@ -276,7 +280,7 @@ class MultipleHyperplaneRanker(Ranker):
         if self.weights is not None and self.aggregate not in _WEIGHTED:
             raise ValueError(f"aggregate={self.aggregate!r} has no weights; use {' or '.join(map(repr, _WEIGHTED))}")
         parse(self.metric)
-        share = isinstance(self.max_samples, float)
+        share = isinstance(self.max_samples, Real) and not isinstance(self.max_samples, Integral)
         if share and not 0 < self.max_samples <= 1:
             raise ValueError(f"max_samples={self.max_samples!r} is no share; give one in (0, 1], or a whole number")
         if self.max_samples is not None and not share:

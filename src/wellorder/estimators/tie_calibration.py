@@ -53,6 +53,12 @@ def calibrate(differences: Floats, outcome: Array, weight: Floats) -> tuple[floa
     return a / scale, float(np.exp(log_nu)) if n_ties > 0 else 0.0
 
 
+def calibrate_unseen(model: Any, items: Any, pairs: TiedPairs, size: float) -> tuple[float, float]:
+    """Return steepness and tie weight by :func:`unseen_differences` of a model."""
+    d, known = unseen_differences(model, items, pairs, size)
+    return calibrate(d[known], pairs.outcome[known], pairs.weight[known])
+
+
 def root_mean_square(differences: Floats, weight: Floats) -> float:
     """Return √(Σ ω d² / Σ ω)."""
     return float(np.sqrt(np.average(np.square(differences), weights=weight)))
@@ -121,11 +127,19 @@ def unseen_differences(model: Any, items: Any, pairs: TiedPairs, size: float) ->
             scores = np.asarray(clone(model).fit(items, order).decision_function(items), dtype=float)
         own = root_mean_square(pairs.differences(scores), pairs.weight)
         d[test], known[test] = rest.differences(scores) * (size / own if own > 0 else 0.0), True
-    if not known.any():
+    return d, known
+
+
+def refuse_one_couple(items: Any, pairs: TiedPairs) -> None:
+    """Raise an error where a model that has not seen the decided comparisons of two items has seen none at all.
+
+    Calibrated on the ties alone, probabilities would make every pair a tie.
+    """
+    decided = _couples(items, pairs)[: pairs.n_decided]
+    if (decided == decided[0]).all():
         raise ValueError(
             "probability=True needs at least two decided comparisons, of different items; set it to False, or give more"
         )
-    return d, known
 
 
 def _couples(items: Any, pairs: TiedPairs) -> Array:

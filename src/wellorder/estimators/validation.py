@@ -86,8 +86,8 @@ def check_option(value: Any, name: str, options: Iterable[str]) -> None:
         raise ValueError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, known))}")
 
 
-def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float) -> None:
-    """Warn when a solver stopped early, and say what to do."""
+def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float, *, strength: str = "C") -> None:
+    """Warn when a solver stopped early, and say what to do; ``strength`` is the parameter that weighs the loss."""
     if result.converged:
         return
     if np.isfinite(result.gap):
@@ -100,8 +100,8 @@ def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float) -> Non
     else:
         stopped, first = f"stopped after {result.n_iter} steps, as rounding hid any further gain,", "raise tol, "
     warnings.warn(
-        f"{stopped} with {where} (tol={tol:g}); {first}scale the columns of X (StandardScaler), lower C, or check that "
-        "a kernel of your own is positive semidefinite",
+        f"{stopped} with {where} (tol={tol:g}); {first}scale the columns of X (StandardScaler), lower {strength}, or "
+        "check that a kernel of your own is positive semidefinite",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -12,6 +12,7 @@ from .leaderboard import Leaderboard, LeftOut, Protocol, Standing, make_leaderbo
 from .methods import METHODS, Method, find_method
 from .ordering import OrderedItems, OrderedList, order_items
 from .records import Curve, Record, RecordFile, SwapTable, read_records
+from .runs import RUN_METRICS, evaluate_run
 from .search_graph import GraphSearch, GraphTrial, search_graph
 from .searching import OutOfTime, SearchResult, search
 from .significance import (
@@ -30,6 +31,7 @@ from .trials import run_trial, trial_key
 
 __all__ = [
     "METHODS",
+    "RUN_METRICS",
     "ComparisonTask",
     "Contribution",
     "CrossValidation",
@@ -64,6 +66,7 @@ __all__ = [
     "corrected_resampled_test",
     "critical_difference",
     "cross_validate",
+    "evaluate_run",
     "evaluate_table",
     "examine",
     "explain",

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import permutation_test
 
 from ..metrics import Metric, parse
+from ..order.columns import read_column
 from ..order.labels import encode_groups
 from ..sweeps import Floats
 
@@ -35,10 +36,12 @@ def by_query(metric: str | Metric, y: Any, scores: Any, groups: Any) -> dict[Has
     {'a': 0.0, 'b': 1.0, 'c': nan}
     """
     measure = parse(metric)
-    grades, values, ids = np.asarray(y), np.asarray(scores, dtype=float), np.asarray(groups)
+    if groups is None:
+        raise ValueError("groups is None; give the query of each row")
+    grades, values, ids = np.asarray(y), np.asarray(scores, dtype=float), read_column(groups, "groups")
     if not len(grades) == len(values) == len(ids):
         raise ValueError(f"there are {len(grades):,} grades, {len(values):,} scores and {len(ids):,} groups")
-    group, n_groups = encode_groups(groups, len(ids))
+    group, n_groups = encode_groups(ids, len(ids))
     assert group is not None  # as groups were given
     by_group = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group, minlength=n_groups))
@@ -66,6 +69,8 @@ def randomisation_test(differences: Any, n_resamples: int = 9_999, seed: int = 0
     """
     known: Floats = np.asarray(differences, dtype=float)
     known = known[~np.isnan(known)]
+    if np.isinf(known).any():
+        raise ValueError("a difference is infinite; test a metric that is bounded")
     if len(known) < 2 or not known.any():
         return 1.0
     found = permutation_test(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Literal, TypeAlias
 
 Severity: TypeAlias = Literal["note", "warning", "problem"]
@@ -36,6 +37,34 @@ class Health:
     def is_fit(self) -> bool:
         """Whether there is anything to learn from."""
         return all(finding.severity != "problem" for finding in self.findings)
+
+    def _repr_html_(self) -> str:
+        """Write the facts and findings for a notebook; every name is escaped."""
+        facts = "".join(html_row([what, how_much]) for what, how_much in self.facts)
+        levels = "".join(html_row([level, f"{count:,}"]) for level, count in reversed(self.levels))
+        found = "".join(
+            f"<li><b>{escape(each.severity)}</b>: {escape(f'{each.what} {each.advice}'.strip())}</li>"
+            for each in self.findings
+        )
+        return (
+            f"<div><p><b>{escape(self.source)}</b></p><table><tbody>{facts}</tbody></table>"
+            + (
+                f"<table><thead>{html_row(['level', 'rows'], 'th')}</thead><tbody>{levels}</tbody></table>"
+                if levels
+                else ""
+            )
+            + (f"<ul>{found}</ul>" if found else "<p>Nothing was found that could mislead.</p>")
+            + "</div>"
+        )
+
+
+def html_row(cells: Sequence[str], tag: str = "td") -> str:
+    """Write one row of a table of a notebook, its first cell to the left, the others to the right."""
+    aligned = ("left" if place == 0 else "right" for place in range(len(cells)))
+    inside = (
+        f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for side, cell in zip(aligned, cells, strict=True)
+    )
+    return f"<tr>{''.join(inside)}</tr>"
 
 
 def listing(shown: Sequence[str], n: int) -> str:

@@ -6,13 +6,15 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 
 import numpy as np
 
 from ..metrics import find_definition
 from ..sweeps import Floats
-from .health import Health
+from ..writing import NOTHING, write_percent, write_seconds
+from .health import Health, html_row
 from .methods import METHODS
 from .records import Json, Record, plain
 from .significance import corrected_resampled_test, holm, known_mean, mean_interval
@@ -117,6 +119,22 @@ class Leaderboard:
         """Return the records of one method, in the order of the splits."""
         return _of(self.records, method)
 
+    def _repr_html_(self) -> str:
+        """Write the standings for a notebook, the best first; every name is escaped."""
+        metric = self.protocol.metric
+        others = [name for name in self.protocol.metrics if name != metric]
+        head = ["method", metric, "95 % interval", "against the best", *others, "search", "fit"]
+        rows = "".join(html_row(_cells(each, metric, others)) for each in self.standings)
+        better = "higher" if self.greater_is_better else "lower"
+        missing = "" if self.is_complete else " Not all planned splits were done."
+        left_out = "; ".join(f"{', '.join(methods)}: {reason}" for reason, methods in self.reasons.items())
+        return (
+            f"<div><p><b>{escape(self.data)}</b>, {escape(metric)}: {better} is better.{missing}</p>"
+            f"<table><thead>{html_row(head, 'th')}</thead><tbody>{rows}</tbody></table>"
+            + (f"<p><small>Left out: {escape(left_out)}</small></p>" if left_out else "")
+            + "</div>"
+        )
+
 
 def make_leaderboard(
     data: str,
@@ -152,6 +170,27 @@ def make_leaderboard(
         is_complete,
         time_was_up,
     )
+
+
+def _cells(standing: Standing, metric: str, others: Sequence[str]) -> list[str]:
+    """Write one line of the table, as text."""
+    definition = find_definition(metric)
+    write = write_percent if definition is not None and definition.is_share else _write_number
+    tested = standing.p_value is not None and not np.isnan(standing.p_value)
+    verdict = ("worse" if standing.is_told_apart else "not told apart") if tested else "not tested"
+    return [
+        standing.method + (" (baseline)" if standing.is_baseline else ""),
+        write(standing.mean),
+        f"{write(standing.low)} to {write(standing.high)}" if np.isfinite(standing.low) else NOTHING,
+        "best" if standing.p_value is None else f"{verdict}, p = {standing.p_value:.2g}" if tested else verdict,
+        *(_write_number(standing.metrics.get(name, np.nan)) for name in others),
+        write_seconds(standing.search_seconds),
+        write_seconds(standing.fit_seconds),
+    ]
+
+
+def _write_number(value: float) -> str:
+    return f"{value:.3f}" if np.isfinite(value) else NOTHING
 
 
 def _of(records: Sequence[Record], method: str) -> tuple[Record, ...]:

@@ -14,6 +14,9 @@ import numpy as np
 
 Json: TypeAlias = Any
 
+MOST_HELD_OUT = 20_000
+"""Rows, or comparisons, of data whose held-out scores are kept: enough to look at lists one by one."""
+
 
 @dataclass(frozen=True)
 class SwapTable:
@@ -64,6 +67,9 @@ class Record:
     """Of a linear model, one an encoded feature."""
     features: tuple[str, ...] | None = None
     """The names of the encoded features, beside the weights."""
+    held_out: tuple[float, ...] | None = None
+    """The scores of the test rows, or of test comparisons right less left, in the order of the split; kept for the
+    first repeat of at most ``MOST_HELD_OUT`` rows."""
     notes: tuple[str, ...] = ()
     """What the fit warned of."""
     problem: str | None = None
@@ -92,6 +98,8 @@ class Record:
         if read.get("curve") is not None:
             curve = read["curve"]
             read["curve"] = Curve(curve["kind"], tuple(curve["x"]), tuple(curve["y"]))
+        if read.get("held_out") is not None:
+            read["held_out"] = tuple(math.nan if score is None else score for score in read["held_out"])
         for name in ("weights", "features", "notes"):
             if read.get(name) is not None:
                 read[name] = tuple(read[name])

@@ -51,6 +51,7 @@ class GraphSearch:
     best_estimator: Any
     """Fitted on all rows with the best graph; None with ``refit=False``."""
     best_score: float
+    """Its mean WMW. It won on these very splits, which flatters it a little: judge the winner on rows kept apart."""
     table: tuple[GraphTrial, ...]
     """Every graph, the best first."""
 
@@ -144,10 +145,13 @@ def search_graph(
         if isinstance(data.y, Grades):  # each model brings its own order
             data = replace(data, y=data.y.with_order("full"))
         splits = read_splits(data, cv, n_repeats, seed)
-        models = {name: clone(estimator).set_params(**{parameter: order}) for name, order in orders.items()}
-        values = np.array([_values(model, data, judged, splits) for model in models.values()])
+        # named orders are of whatever levels there are; tables are not, where a level has no row to learn from
+        tried = {name: order if isinstance(order, str) else graphs[name] for name, order in orders.items()}
+        values = np.array(
+            [_values(estimator, parameter, order, data, judged, splits) for order in tried.values()], dtype=float
+        )
         table = _compare(graphs, values, data, splits)
-        best = models[table[0].name] if refit else None
+        best = clone(estimator).set_params(**{parameter: tried[table[0].name]}) if refit else None
         if best is not None:
             fit(best, data.whole, fit_parameters(best, data))
     return GraphSearch(table[0].name, table[0].graph, best, table[0].interval.mean, table)
@@ -163,8 +167,8 @@ def _order_parameter(estimator: Any) -> str:
 
 def _read_candidates(candidates: Mapping[str, Any] | Sequence[Any] | None, grades: Grades) -> dict[str, Any]:
     """Return the orders to try, by name."""
-    if isinstance(candidates, str):
-        raise ValueError(f"candidates={candidates!r} is one order; give several, [{candidates!r}, 'full'], say")
+    if isinstance(candidates, str | OrderGraph) or getattr(candidates, "ndim", 0) == 2:
+        raise ValueError(f"candidates={candidates!r} is one order; give several in a list, ['chain', 'full'], say")
     if isinstance(candidates, Mapping):
         named = dict(candidates)
     elif candidates is not None:
@@ -182,21 +186,42 @@ def _read_candidates(candidates: Mapping[str, Any] | Sequence[Any] | None, grade
 
 
 def _graph(name: str, order: Any, grades: Grades) -> OrderGraph:
-    graph = as_graph(order, grades.graph.labels)
+    try:
+        graph = as_graph(order, grades.graph.labels)
+    except ValueError as error:
+        raise ValueError(f"the graph {name!r}: {error}") from None
     if tuple(graph.levels) != grades.levels:
         raise ValueError(f"the graph {name!r} has the levels {list(graph.levels)}, but y has {list(grades.levels)}")
     return graph
 
 
-def _values(model: Any, data: Data, judged: Grades, splits: Sequence[Split]) -> list[float]:
+def _values(
+    estimator: Any, parameter: str, order: Any, data: Data, judged: Grades, splits: Sequence[Split]
+) -> list[float]:
     """Fit on the training part of each split and judge on its test part; NaN where that has no pair."""
-    wanted, measures, out = fit_parameters(model, data), read_measures("wmw", "rows"), []
+    wanted, measures, out = fit_parameters(estimator, data), read_measures("wmw", "rows"), []
     for split in splits:
-        fitted = clone(model)
+        here = _without_empty(order, judged, split) if isinstance(order, OrderGraph) else order
+        fitted = clone(estimator).set_params(**{parameter: here})
         fit(fitted, data.training(split.train), wanted)
         testing = replace(data.testing(split.test, split.train), y=take(judged, split.test))
         out += judge(fitted, testing, measures)
     return out
+
+
+def _without_empty(graph: OrderGraph, grades: Grades, split: Split) -> OrderGraph:
+    """Return the graph without edges to levels that have no training row; what follows through them stays."""
+    used = grades.level[split.train]
+    missing = np.setdiff1d(np.arange(graph.n_levels), used)
+    if not len(missing):
+        return graph
+    kept = graph.weights
+    kept[missing], kept[:, missing] = 0.0, 0.0
+    follows = graph.transitive_closure().weights
+    follows[missing], follows[:, missing] = 0.0, 0.0
+    known = OrderGraph(graph.labels, kept).transitive_closure().weights
+    fewest = OrderGraph(graph.labels, follows).transitive_reduction().weights
+    return OrderGraph(graph.labels, np.where((fewest > 0) & (known == 0), 1.0, kept))
 
 
 def _compare(

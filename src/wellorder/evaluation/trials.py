@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..order import Comparisons
+from ..sweeps import Floats
 from .judging import threshold_of
 from .leaderboard import Protocol
 from .methods import Method, make_seeded
 from .nested import choose_params
-from .records import Record, plain
+from .records import MOST_HELD_OUT, Record, plain
 from .searching import OutOfTime
 from .splits import Split
 from .tasks import Task
@@ -48,8 +50,7 @@ def run_trial(
         task.n_judged(split.test),
         metrics={},
     )
-    # depends on the split alone: all methods are searched on the same folds
-    seed = int(np.random.SeedSequence([protocol.seed, split.repeat, split.fold]).generate_state(1)[0])
+    seed = trial_seed(protocol, split)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -91,8 +92,23 @@ def run_trial(
         curve=judgement.curve,
         weights=tuple(np.asarray(coef, dtype=float).tolist()) if linear else None,
         features=part.features if linear else None,
+        held_out=_held_out(task, scores, split),
         notes=tuple(sorted({str(warning.message) for warning in caught})),
     )
+
+
+def trial_seed(protocol: Protocol, split: Split) -> int:
+    """Return the seed of a trial; it depends on the split alone: all methods are searched on the same folds."""
+    return int(np.random.SeedSequence([protocol.seed, split.repeat, split.fold]).generate_state(1)[0])
+
+
+def _held_out(task: Task, scores: Floats, split: Split) -> tuple[float, ...] | None:
+    """Return what a closer look at single rows or comparisons needs; None where it would be too much to keep."""
+    if split.repeat or len(task.order) > MOST_HELD_OUT:
+        return None
+    if isinstance(task.order, Comparisons):
+        scores = scores[task.order.right[split.test]] - scores[task.order.left[split.test]]
+    return tuple(np.asarray(scores, dtype=float).tolist())
 
 
 def _undefined(protocol: Protocol) -> dict[str, float]:

@@ -1,11 +1,36 @@
-"""Pictures of leaderboards, swaps, curves and weights, in scikit-learn's Display manner; public as ``wo.plot``."""
+"""Pictures in scikit-learn's Display manner; public as ``wo.plot``.
+
+Each display is made by ``from_estimator``, ``from_predictions``, ``from_records`` or the like, has the numbers that it
+shows as attributes, and draws them with ``plot(ax=None)``, after which ``ax_`` and ``figure_`` are there.
+
+=============================  ====================================================================================
+``LeaderboardDisplay``         methods with their intervals, the best on top
+``CriticalDifferenceDisplay``  mean ranks over several data sets, and which methods are not told apart
+``ByQueryDisplay``             how far one method is ahead of another, query by query
+``SwapsDisplay``               which grades are mixed up
+``NDCGCurveDisplay``           how good the top of the lists is
+``ComparisonROCDisplay``       differences found, against ties taken for differences
+``PairCalibrationDisplay``     whether probabilities of outcomes are what happens
+``ScoreDifferencesDisplay``    how often the higher of two scores is the better one's, by their difference
+``WeightsDisplay``             what a linear model looks at
+``LevelCurvesDisplay``         a model's scores over the plane of two features
+``ExplanationDisplay``         why one item stands above another
+``OrderGraphDisplay``          which levels must stand above which
+``AgainstPaperDisplay``        a paper's values beside ours
+=============================  ====================================================================================
+"""
 
 from .against_paper import AgainstPaperDisplay, Found
+from .by_query import ByQueryDisplay
 from .comparison_roc import ComparisonROCDisplay
+from .critical_difference import CriticalDifferenceDisplay
 from .explanation import ExplanationDisplay
 from .leaderboard import LeaderboardDisplay
+from .level_curves import LevelCurvesDisplay
 from .ndcg import NDCGCurveDisplay
 from .order_graph import OrderGraphDisplay
+from .pair_calibration import PairCalibrationDisplay
+from .score_differences import ScoreDifferencesDisplay
 from .style import PALETTE, legible, plain
 from .svg import to_svg
 from .swaps import SwapsDisplay
@@ -14,12 +39,17 @@ from .weights import WeightsDisplay
 __all__ = [
     "PALETTE",
     "AgainstPaperDisplay",
+    "ByQueryDisplay",
     "ComparisonROCDisplay",
+    "CriticalDifferenceDisplay",
     "ExplanationDisplay",
     "Found",
     "LeaderboardDisplay",
+    "LevelCurvesDisplay",
     "NDCGCurveDisplay",
     "OrderGraphDisplay",
+    "PairCalibrationDisplay",
+    "ScoreDifferencesDisplay",
     "SwapsDisplay",
     "WeightsDisplay",
     "legible",

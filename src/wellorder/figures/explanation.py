@@ -86,7 +86,8 @@ class ExplanationDisplay:
                 ax.plot(ends, [row, row], color=ink(), linewidth=1.1, alpha=0.75)
             self._write(ax, row, part)
         ax.axvline(0.0, color=ink(), linewidth=0.8)
-        ax.margins(x=0.2)
+        ax.margins(x=0.28)
+        ax.locator_params(axis="x", nbins=5)  # small numbers have long names
         name_rows(ax, [self._name(row, part) for row, part in enumerate(self.shown)], most=34)
         a, b = plain(found.a, 16), plain(found.b, 16)
         # to the right: names may need the room below the features

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Hashable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.path import Path
 
 from ..order import OrderGraph
 from ..sweeps import Floats
@@ -20,6 +22,12 @@ MOST_LEVELS = 40
 _MOST_NOTES = 12
 """On more edges than this, what is written at them would run into each other."""
 
+_INCHES = 0.75
+"""From one row to the next."""
+
+_LETTER = 0.086
+"""Width of a letter in inches, on average and a little more."""
+
 _SWEEPS = 4
 """How often levels are moved to the middle of those they have edges with."""
 
@@ -27,8 +35,8 @@ _SWEEPS = 4
 class OrderGraphDisplay:
     """The levels of an order graph, higher ones above, with an arrow up every edge.
 
-    A level stands one row above the highest of the levels below it. An edge that passes over a row bends around it;
-    the wider an arrow, the more its edge weighs.
+    A level stands one row above the highest of the levels below it. An edge that would run through a level bends
+    around it; the wider an arrow, the more its edge weighs.
 
     Parameters
     ----------
@@ -77,54 +85,94 @@ class OrderGraphDisplay:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height in inches that suit the number of rows."""
-        return WIDTH, 0.5 + 0.75 * (1.0 + max(row for _, row in self.positions.values()))
+        """Width and height in inches that suit the rows, their names and the bends."""
+        left, right, _, top = self._limits()
+        return max(WIDTH, _INCHES * (right - left)), 0.5 + _INCHES * (top + 0.5)
+
+    @cached_property
+    def _names(self) -> dict[Hashable, str]:
+        """What is written for each level: less of it, the more levels stand side by side."""
+        most_beside = max(Counter(row for _, row in self.positions.values()).values())
+        return {level: plain(level, max(8, 44 // most_beside)) for level in self.positions}
+
+    @cached_property
+    def _places(self) -> dict[Hashable, tuple[float, float]]:
+        """Where each level is drawn: positions, drawn apart so far that names do not run into each other."""
+        apart = max(1.0, 2.0 * self._half + 0.2)
+        return {level: (apart * x, row) for level, (x, row) in self.positions.items()}
+
+    @cached_property
+    def _half(self) -> float:
+        """Half the width of the widest name's box, in rows."""
+        return 0.5 * (_LETTER * max(map(len, self._names.values())) + 0.2) / _INCHES
+
+    @cached_property
+    def _bends(self) -> dict[tuple[Hashable, Hashable], float]:
+        """How far to the right the middle of each edge's arrow is drawn, so that it runs through no level.
+
+        Arrows that must bend pass on the nearer side; where both are as near, on the right and on the left in turn.
+        """
+        bends, turn = {}, 1.0
+        for low, high, _ in self.graph.edges:
+            (x0, y0), (x1, y1) = self._places[low], self._places[high]
+            middle, bend = 0.5 * (x0 + x1), 0.0
+            passed = [(x, row) for x, row in self._places.values() if y0 < row < y1]
+            if any(abs(x0 + (x1 - x0) * (row - y0) / (y1 - y0) - x) < self._half + 0.1 for x, row in passed):
+                beside = 0.2 * (y1 - y0) ** 0.8 + self._half
+                right = max(x for x, _ in passed) + beside - middle
+                left = min(x for x, _ in passed) - beside - middle
+                if abs(right + left) < 1e-9:
+                    bend, turn = (right if turn > 0 else left), -turn
+                else:
+                    bend = right if right < -left else left
+            bends[low, high] = bend
+        return bends
+
+    def _limits(self) -> tuple[float, float, float, float]:
+        """Return left, right, bottom and top of what is drawn."""
+        side = self._half + 0.3
+        left = min(x for x, _ in self._places.values()) - side
+        right = max(x for x, _ in self._places.values()) + side
+        for (low, high), bend in self._bends.items():
+            if bend:
+                middle = 0.5 * (self._places[low][0] + self._places[high][0]) + bend
+                left, right = min(left, middle - 0.3), max(right, middle + 0.3)
+        return left, right, -0.5, max(row for _, row in self._places.values()) + 0.5
 
     def plot(self, ax: Axes | None = None) -> OrderGraphDisplay:
         """Draw the graph, on ``ax`` or on a new figure."""
         ax = axes_for(ax, self.size)
-        places = np.array(list(self.positions.values()))
-        widest = len(self.positions) if len(places) > 1 else 1
-        most = max(6, math.floor(44 / max(np.bincount(places[:, 1].astype(int)).max(), 1)))
         self.labels_ = {
             level: ax.text(
                 *place,
-                plain(level, most),
+                self._names[level],
                 ha="center",
                 va="center",
                 zorder=3,
                 parse_math=False,
                 bbox={"boxstyle": "round,pad=0.3", "facecolor": PAPER, "edgecolor": ink(), "linewidth": 0.8},
             )
-            for level, place in self.positions.items()
+            for level, place in self._places.items()
         }
         self.arrows_: dict[tuple[Hashable, Hashable], FancyArrowPatch] = {}
         heaviest = max((weight for *_, weight in self.graph.edges), default=1.0)
-        for number, (low, high, weight) in enumerate(self.graph.edges):
-            self._draw_edge(ax, low, high, weight / heaviest, number)
-        reach = max(float(np.abs(places[:, 0]).max()), 0.5 * min(widest, 2)) + 0.7
-        ax.set_xlim(-reach, reach)
-        ax.set_ylim(-0.5, float(places[:, 1].max()) + 0.5)
+        for low, high, weight in self.graph.edges:
+            self._draw_edge(ax, low, high, weight / heaviest)
+        left, right, bottom, top = self._limits()
+        ax.set_xlim(left, right)
+        ax.set_ylim(bottom, top)
         ax.set_aspect("equal")  # bends are of the picture, not of its axes
         ax.set_axis_off()
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw_edge(self, ax: Axes, low: Hashable, high: Hashable, share: float, number: int) -> None:
-        start, end = (np.array(self.positions[level]) for level in (low, high))
-        rows = end[1] - start[1]
-        # edges over several rows bend, to the right and to the left in turn, so as not to run through levels
-        passed = [abs(x) for x, row in self.positions.values() if start[1] < row < end[1]]
-        wide = 2.0 * (max(passed, default=0.0) + 0.4) / rows if any(passed) else 0.18 + 0.04 * rows
-        bend = (wide if number % 2 else -wide) if passed else 0.0
+    def _draw_edge(self, ax: Axes, low: Hashable, high: Hashable, share: float) -> None:
+        start, end = (np.array(self._places[level]) for level in (low, high))
+        middle = 0.5 * (start + end) + np.array([self._bends[low, high], 0.0])
         arrow = FancyArrowPatch(
-            tuple(start),
-            tuple(end),
+            path=self._curve(start, middle, end),
             arrowstyle="-|>",
             mutation_scale=11,
-            connectionstyle=f"arc3,rad={bend:g}",
-            shrinkA=12,
-            shrinkB=12,
             color=PALETTE["blue"],
             linewidth=0.8 + 1.6 * share,
             zorder=2,
@@ -133,10 +181,9 @@ class OrderGraphDisplay:
         self.arrows_[low, high] = arrow
         note = self.notes.get((low, high))
         if note is not None and len(self.arrows_) <= _MOST_NOTES:
-            x, y = 0.5 * (start + end) + 0.5 * bend * np.array([rows, start[0] - end[0]])
             ax.text(
-                x,
-                y,
+                float(middle[0]),
+                float(middle[1]),
                 plain(note, 12),
                 fontsize=8.5,
                 ha="center",
@@ -145,6 +192,14 @@ class OrderGraphDisplay:
                 zorder=4,
                 bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "edgecolor": "none"},
             )
+
+    def _curve(self, start: Floats, middle: Floats, end: Floats) -> Path:
+        """Return the parabola through three points, without what lies in the boxes at its two ends."""
+        at = np.linspace(0.0, 1.0, 101)[:, None]
+        points = start + at * (end - start) + 4.0 * at * (1.0 - at) * (middle - 0.5 * (start + end))
+        box = np.array([self._half, 0.24])
+        outside = (np.abs(points - start) > box).any(axis=1) & (np.abs(points - end) > box).any(axis=1)
+        return Path(points[outside])
 
 
 def _positions(graph: OrderGraph) -> dict[Hashable, tuple[float, float]]:

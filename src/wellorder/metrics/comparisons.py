@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..order import check_weights
+from ..order import check_outcomes, check_weights
 from ..sweeps import Array, Floats
 from .inputs import undefined
 
@@ -153,16 +153,7 @@ def _checked(y: Any, differences: Any) -> tuple[Array, Floats]:
 
 
 def _outcomes(values: Any, name: str) -> Array:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} should be a 1d array of outcomes, got shape {array.shape}")
     try:
-        numbers = array.astype(float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold −1, 0 and 1 only") from None
-    bad = np.flatnonzero(~np.isin(numbers, (-1.0, 0.0, 1.0)))
-    if bad.size:
-        raise ValueError(
-            f"row {bad[0]} of {name} is {array[bad[0]]!r}; outcomes are −1, 0 or 1 (1: the right is better)"
-        )
-    return numbers.astype(np.int64)
+        return check_outcomes(values).astype(np.int64)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None

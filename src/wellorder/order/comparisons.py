@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from ..sweeps import Array, Floats
 from .listed import ListedPairs
 from .pairs import Balance
 from .weights import check_weights
+
+_OUTCOMES = "outcomes are 1 (right is better), -1 (left is better) or 0 (no difference)"
 
 
 @dataclass(frozen=True)
@@ -131,15 +134,25 @@ def check_outcomes(outcome: Any) -> Array:
     values = np.asarray(outcome)
     if values.ndim != 1:
         raise ValueError(f"outcome should be a 1d array, got shape {values.shape}")
-    if values.dtype.kind not in "iufb":
-        raise ValueError(f"outcomes must be -1, 0 or 1, got {values.dtype} such as {values[:1].tolist()}")
+    if values.dtype.kind not in "iuf":
+        values = _as_numbers(values)
     bad = np.flatnonzero(~np.isin(values, (-1, 0, 1)))
     if bad.size:
-        raise ValueError(
-            f"comparison {bad[0]} has the outcome {values[bad[0]]}; outcomes are 1 (right is better), -1 (left is "
-            "better) or 0 (no difference)"
-        )
+        raise ValueError(f"comparison {bad[0]} has the outcome {values[bad[0]]}; {_OUTCOMES}")
     return values.astype(np.int8)
+
+
+def _as_numbers(values: Array) -> Array:
+    """Take objects for the numbers that they are; False is none, as it could as well mean 'left' as 'no difference'."""
+    for number, value in enumerate(values.tolist()):
+        if isinstance(value, bool | np.bool_):
+            raise ValueError(
+                f"comparison {number} has the outcome {value}; {_OUTCOMES}. Where True says that right is better and "
+                "False that left is, give np.where(outcome, 1, -1)"
+            )
+        if not isinstance(value, Real):
+            raise ValueError(f"comparison {number} has the outcome {value!r}, which is no number; {_OUTCOMES}")
+    return values.astype(float)
 
 
 def _item_numbers(values: Any, name: str) -> Array:

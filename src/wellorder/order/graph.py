@@ -294,7 +294,15 @@ def as_graph(order: Any, levels: Labels) -> OrderGraph:
                 "or an r x r array of weights"
             )
         return NAMED[order](levels)
-    table = order if sp.issparse(order) else np.asarray(order, dtype=float)
+    try:
+        table = order if sp.issparse(order) else np.asarray(order, dtype=float)
+    except (TypeError, ValueError):  # lines of different length, or no numbers
+        table = None
+    if order is None or table is None:
+        raise ValueError(
+            f"order={order!r} is no order; give one of {', '.join(map(repr, NAMED))}, an OrderGraph or an r x r array "
+            "of weights"
+        )
     if table.shape != (len(levels), len(levels)):
         raise ValueError(
             f"order has shape {table.shape}, but there are {len(levels)} levels "

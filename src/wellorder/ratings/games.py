@@ -82,7 +82,7 @@ def read_games(
         weight, left, right, outcome = left.weight, left.left, left.right, left.outcome
     elif right is None or outcome is None:
         raise ValueError("give left, right and outcome, one entry a game, or Comparisons in place of all three")
-    results = check_outcomes(_numbers(read_column(outcome, "outcome")))
+    results = check_outcomes(read_column(outcome, "outcome"))
     sides = [_ids(side, name) for side, name in ((left, "left"), (right, "right"))]
     if not len(sides[0]) == len(sides[1]) == len(results):
         raise ValueError(

@@ -1,6 +1,7 @@
 """A leaderboard as one self-contained HTML page."""
 
+from .closer_look import CloserLook, look_closer
 from .page import render, write
 from .wording import describe_metric
 
-__all__ = ["describe_metric", "render", "write"]
+__all__ = ["CloserLook", "describe_metric", "look_closer", "render", "write"]

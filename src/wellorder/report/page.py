@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -15,13 +16,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..evaluation.leaderboard import Leaderboard
 from ..figures import legible
 from ..writing import counted
+from .closer_look import CloserLook
+from .duel_table import lay_out_duel
 from .method import explain_metrics, explain_protocol
-from .pictures import make_pictures
+from .pictures import Picture, make_pictures, make_reasons
 from .table import SCALE, make_table
-from .wording import caution, claim, describe_metric, metric_title, rivals
+from .wording import caution, claim, describe_metric, in_plain_words, is_share, metric_title, rivals
+
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 
 
-def render(leaderboard: Leaderboard, *, date: object = None) -> str:
+def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: object = None) -> str:
     """Return a leaderboard as a self-contained page: text, tables and figures in one file.
 
     Pure: the same leaderboard and date give the same characters. Nothing is fetched when it is opened.
@@ -29,6 +34,8 @@ def render(leaderboard: Leaderboard, *, date: object = None) -> str:
     Parameters
     ----------
     leaderboard : Leaderboard
+    closer : CloserLook, optional
+        What :func:`look_closer` found: lists one by one, what differences are worth, why A stands above B.
     date : str or date, optional
         When it was computed, to be written on the page; nothing is written without it.
 
@@ -42,15 +49,18 @@ def render(leaderboard: Leaderboard, *, date: object = None) -> str:
     >>> "orders 74.1 % of held-out pairs rightly (72.9–75.3 %)" in page
     True
     """
-    protocol = leaderboard.protocol
+    protocol, closer = leaderboard.protocol, closer or CloserLook()
     comparisons = protocol.split_by == "pairs"
     script = _source("sort.js")
     metrics = explain_metrics(protocol)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     standings = leaderboard.standings
     page = _environment().get_template("page.html")
+    pictures, reasons = make_pictures(leaderboard, closer), make_reasons(closer)
+    failures, notes = _failures(leaderboard), _notes(leaderboard)
     return page.render(
         board=leaderboard,
+        contents=_contents(leaderboard, pictures, closer, bool(failures), bool(notes)),
         title=_without_folders(leaderboard.data),
         protocol=protocol,
         date="" if date is None else str(date),
@@ -58,6 +68,7 @@ def render(leaderboard: Leaderboard, *, date: object = None) -> str:
         script=script,
         script_hash=f"'sha256-{digest}'",
         claim=claim(leaderboard) if standings else "",
+        in_plain_words=in_plain_words(leaderboard) if standings else "",
         rivals=rivals(standings) if standings else "",
         caution=caution(standings),
         summary=_summary(leaderboard),
@@ -65,19 +76,29 @@ def render(leaderboard: Leaderboard, *, date: object = None) -> str:
         table=make_table(leaderboard),
         scale=SCALE,
         metric=metric_title(protocol.metric),
+        is_share=is_share(protocol.metric),
         metric_meaning=describe_metric(protocol.metric, comparisons=comparisons),
         other_metrics=metrics[1:],
         levels_title="Outcomes" if comparisons else "Rows of each grade",
-        failures=_failures(leaderboard),
-        notes=_notes(leaderboard),
+        failures=failures,
+        notes=notes,
         most_rows=max((count for _, count in leaderboard.health.levels), default=0) if leaderboard.health else 0,
-        pictures=make_pictures(leaderboard),
+        pictures=pictures,
+        duel=None if closer.duel is None else lay_out_duel(closer.duel),
+        reasons=reasons,
+        looked_at=closer.looked_at,
         steps=explain_protocol(leaderboard),
         metrics=metrics,
     )
 
 
-def write(leaderboard: Leaderboard, path: str | os.PathLike[str], *, date: object = None) -> Path:
+def write(
+    leaderboard: Leaderboard,
+    path: str | os.PathLike[str],
+    closer: CloserLook | None = None,
+    *,
+    date: object = None,
+) -> Path:
     """Write the page of a leaderboard to a file, and return where it is.
 
     Parameters
@@ -85,6 +106,8 @@ def write(leaderboard: Leaderboard, path: str | os.PathLike[str], *, date: objec
     leaderboard : Leaderboard
     path : path-like
         A file that is there already is replaced.
+    closer : CloserLook, optional
+        What :func:`look_closer` found.
     date : str or date, optional
         When it was computed, to be written on the page.
 
@@ -98,7 +121,7 @@ def write(leaderboard: Leaderboard, path: str | os.PathLike[str], *, date: objec
     >>> write(empty, pathlib.Path(tempfile.mkdtemp()) / "report.html").name
     'report.html'
     """
-    page = render(leaderboard, date=date)
+    page = render(leaderboard, closer, date=date)
     out = Path(path)
     out.write_text(page, encoding="utf-8", newline="\n")
     return out
@@ -106,7 +129,7 @@ def write(leaderboard: Leaderboard, path: str | os.PathLike[str], *, date: objec
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("wellorder.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -114,6 +137,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["zip"] = zip
+    return environment
 
 
 def _source(name: str) -> str:
@@ -158,6 +183,23 @@ def _undone(leaderboard: Leaderboard) -> str:
     return f"Methods were judged on {reached} of {counted(planned, 'planned split')}."
 
 
+def _contents(
+    leaderboard: Leaderboard, pictures: tuple[Picture, ...], closer: CloserLook, failed: bool, warned: bool
+) -> list[tuple[str, str]]:
+    """Return (id, heading) of the sections that there are, in reading order."""
+    sections = [
+        ("leaderboard", "Leaderboard", bool(leaderboard.standings)),
+        *((f"picture-{picture.name}", picture.short, True) for picture in pictures),
+        ("duel", "List by list", closer.duel is not None),
+        ("why", "Why one stands above another", bool(closer.whys)),
+        ("health", "The data", leaderboard.health is not None),
+        ("left-out", "Left out", bool(leaderboard.left_out) or failed),
+        ("notes", "Warnings", warned),
+        ("method", "How it was computed", True),
+    ]
+    return [(name, heading) for name, heading, is_there in sections if is_there]
+
+
 def _failures(leaderboard: Leaderboard) -> list[tuple[str, str, str]]:
     """Gather failed fits: (method, why, in how many splits)."""
     counts = Counter((record.method, record.problem) for record in leaderboard.records if record.problem)
@@ -165,6 +207,10 @@ def _failures(leaderboard: Leaderboard) -> list[tuple[str, str, str]]:
 
 
 def _notes(leaderboard: Leaderboard) -> list[tuple[str, str, str]]:
-    """Gather what fits warned of: (method, what, in how many splits)."""
-    counts = Counter((record.method, note) for record in leaderboard.records for note in set(record.notes))
-    return [(method, note, counted(count, "split")) for (method, note), count in sorted(counts.items())]
+    """Gather what fits warned of: (method, what, in how many splits); what differs in numbers only is told once."""
+    told: dict[tuple[str, str], tuple[str, set[tuple[int, int]]]] = {}
+    for record in leaderboard.records:
+        for note in sorted(set(record.notes)):
+            _, splits = told.setdefault((record.method, _NUMBER.sub("#", note)), (note, set()))
+            splits.add((record.repeat, record.fold))
+    return [(method, note, counted(len(splits), "split")) for (method, _), (note, splits) in sorted(told.items())]

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from ..evaluation.leaderboard import Leaderboard, Standing
 from ..evaluation.records import Record
-from ..figures import ComparisonROCDisplay, NDCGCurveDisplay, SwapsDisplay, WeightsDisplay, to_svg
+from ..figures import (
+    ComparisonROCDisplay,
+    ExplanationDisplay,
+    NDCGCurveDisplay,
+    SwapsDisplay,
+    WeightsDisplay,
+    to_svg,
+)
 from ..figures.lines import FEW
+from .closer_look import CloserLook
+from .duel import Duel
 
 MOST_CURVES = 6
 """More lines than this cannot be followed."""
+
+_SHORT = {
+    "swaps": "Mixed-up grades",
+    "curves": "Curves",
+    "differences": "Trust in differences",
+    "calibration": "Probabilities",
+    "weights": "Weights",
+    "levels": "Two features",
+}
 
 
 @dataclass(frozen=True)
@@ -26,11 +44,101 @@ class Picture:
     caption: str
     svg: Markup
 
+    @property
+    def short(self) -> str:
+        """What it is called in the table of contents."""
+        return _SHORT[self.name]
 
-def make_pictures(leaderboard: Leaderboard) -> tuple[Picture, ...]:
-    """Draw what the records allow: swaps, curves, weights."""
-    made = (_swaps(leaderboard), _curves(leaderboard), _weights(leaderboard))
+
+@dataclass(frozen=True)
+class Reason:
+    """Why one item stands above another: a sentence, bars, and what else there is to say."""
+
+    title: str
+    headline: str
+    notes: tuple[str, ...]
+    svg: Markup
+
+
+def make_pictures(leaderboard: Leaderboard, closer: CloserLook) -> tuple[Picture, ...]:
+    """Draw what the records allow: swaps, curves, what differences are worth, weights, levels."""
+    made = (
+        _swaps(leaderboard),
+        _curves(leaderboard),
+        _differences(leaderboard, closer),
+        _calibration(closer),
+        _weights(leaderboard),
+        _levels(closer),
+    )
     return tuple(picture for picture in made if picture is not None)
+
+
+def make_reasons(closer: CloserLook) -> tuple[Reason, ...]:
+    """Draw why one of two items stands above the other."""
+    return tuple(
+        Reason(
+            why.title,
+            why.explanation.headline(),
+            tuple(why.explanation.notes()),
+            Markup(to_svg(ExplanationDisplay(why.explanation), name=f"why-{number}", title=why.explanation.headline())),
+        )
+        for number, why in enumerate(closer.whys, start=1)
+    )
+
+
+def draw_duel(duel: Duel) -> Markup:
+    """Draw how far one method is ahead of the other, list by list."""
+    title = f"How far {duel.leader} is ahead of {duel.rival} on each list"
+    return Markup(to_svg(duel.display(), name="duel", title=title))
+
+
+def _differences(leaderboard: Leaderboard, closer: CloserLook) -> Picture | None:
+    """Show what a difference of the leader's scores is worth."""
+    if closer.differences is None:
+        return None
+    comparisons = leaderboard.protocol.split_by == "pairs"
+    what = "decided comparisons" if comparisons else "pairs of rows with different grades"
+    method = leaderboard.leader.method
+    return Picture(
+        "differences",
+        "How far to trust a difference",
+        method,
+        f"Held-out {what}, gathered by how far the two scores are apart: how often the higher score belongs to the "
+        "better one. Near 50 % the order of two is a toss; a line that rises says that far scores can be trusted more.",
+        Markup(
+            to_svg(closer.differences, name="differences", title=f"What differences of {method}'s scores are worth")
+        ),
+    )
+
+
+def _calibration(closer: CloserLook) -> Picture | None:
+    """Show whether probabilities can be taken at their word."""
+    if closer.calibration is None:
+        return None
+    return Picture(
+        "calibration",
+        "Are its probabilities right",
+        closer.calibrated,
+        "Held-out comparisons that were predicted with about the same probability, and how often it came so. On the "
+        "dashed line, 70 % means seven times out of ten; below it the model is too sure.",
+        Markup(to_svg(closer.calibration, name="calibration", title=f"Calibration of {closer.calibrated}")),
+    )
+
+
+def _levels(closer: CloserLook) -> Picture | None:
+    """Show the scores over the two features that move them most."""
+    if closer.levels is None:
+        return None
+    x, y = closer.levels.plane.features
+    return Picture(
+        "levels",
+        "Scores over the two most telling features",
+        closer.looked_at,
+        "The two features that move the scores most; all others have their median, or their most common value. On the "
+        "line 75 %, a row stands above 75 % of the rows; the deeper the colour, the higher it stands. Points are rows: "
+        "where there are none, the model has little to go by.",
+        Markup(to_svg(closer.levels, name="levels", title=f"Scores of {closer.looked_at} over {x} and {y}")),
+    )
 
 
 def _swaps(leaderboard: Leaderboard) -> Picture | None:
@@ -98,13 +206,21 @@ def _has_curve(record: Record) -> bool:
     return record.curve is not None and len(record.curve.x) > 0
 
 
+def _with_names(record: Record) -> Record:
+    """Call numbered features so."""
+    names = record.features or ()
+    if not names or not all(name.isdecimal() for name in names):
+        return record
+    return replace(record, features=tuple(f"feature {name}" for name in names))
+
+
 def _weights(leaderboard: Leaderboard) -> Picture | None:
     """Show what the best linear method looks at."""
     for standing in leaderboard.standings:
         records = [record for record in leaderboard.of(standing.method) if record.weights]
         if not records:
             continue
-        display = WeightsDisplay.from_records(records)
+        display = WeightsDisplay.from_records(map(_with_names, records))
         if not display.weights:
             continue
         caption = "Features are scaled, so that weights can be compared: more of a feature with a bar to the right "

@@ -60,7 +60,7 @@ def write_value(metric: str, value: float) -> str:
     """
     if not math.isfinite(value):
         return NOTHING
-    if _is_share(metric):
+    if is_share(metric):
         return write_percent(value)
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
@@ -123,7 +123,7 @@ def verdict(standing: Standing) -> str:
 def claim(leaderboard: Leaderboard) -> str:
     """Say what the leader reaches, as the rest of a sentence that begins with its name."""
     leader, metric = leaderboard.leader, leaderboard.protocol.metric
-    if _is_share(metric):
+    if is_share(metric):
         interval = write_interval(metric, 1 - leader.high, 1 - leader.low)
         verb = "orders" if metric.startswith("swapped_pairs") else "predicts"
         noun = "comparisons" if leaderboard.protocol.split_by == "pairs" or verb == "predicts" else "pairs"
@@ -134,6 +134,34 @@ def claim(leaderboard: Leaderboard) -> str:
     if not math.isfinite(leader.mean):
         return f"has no value of {metric_title(metric)} on held-out data"
     return f"{text} ({interval})" if interval else text
+
+
+def in_plain_words(leaderboard: Leaderboard) -> str:
+    """Say what the leader's value means, to somebody who has never seen such a page; an empty text where it is clear.
+
+    Chance is what a random order reaches: half of all pairs.
+    """
+    leader, metric = leaderboard.leader, leaderboard.protocol.metric
+    if not math.isfinite(leader.mean):
+        return ""
+    range_ = " The range in brackets holds the true value with 95 % confidence." if math.isfinite(leader.low) else ""
+    if metric.startswith("swapped_pairs"):
+        two, apart = "two rows with different grades", "the better one"
+        if leaderboard.protocol.split_by == "groups":
+            two = "two rows of one list with different grades"
+        if leaderboard.protocol.split_by == "pairs":
+            two, apart = "two items of which one was found better", "that one"
+        return (
+            f"Show it {two}, none of which it has learned from: in {write_value(metric, 1 - leader.mean)} of all cases "
+            f"it puts {apart} above. A coin would in 50 %.{range_}"
+        )
+    if metric == "comparison_error":
+        return (
+            "Show it two items whose comparison it has not learned from: in "
+            f"{write_value(metric, 1 - leader.mean)} of all cases it says rightly which is better, or that there is no "
+            f"difference.{range_}"
+        )
+    return describe_metric(metric, comparisons=leaderboard.protocol.split_by == "pairs") + range_
 
 
 def rivals(standings: Sequence[Standing]) -> str:
@@ -180,7 +208,8 @@ def _cutoff(name: str) -> int | None:
         return None
 
 
-def _is_share(metric: str) -> bool:
+def is_share(metric: str) -> bool:
+    """Say whether a metric is a share of what is wrong, and read in percent."""
     found = find_definition(metric)
     return found is not None and found.is_share
 

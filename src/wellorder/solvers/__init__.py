@@ -7,7 +7,7 @@ from .compare_lp import MarginSolution, max_margin
 from .convex_hull import SmoothProblem, squared_slacks
 from .cutting_plane import cutting_plane
 from .flipped import FlippedSolution, flipped_kernel_svm, flipped_svm, refuse_many_flipped
-from .hull_qp import HullProgramme, HullSolution, SlackLoss, Slacks, cost_of_nothing, solve_hulls
+from .hull_qp import HullProgramme, HullSolution, SlackLoss, Slacks, cost_of_nothing, made_plain, solve_hulls
 from .learner_boosting import Learners, boost_learner
 from .newton_cg import newton_cg
 from .nonnegative import nonnegative_newton
@@ -45,6 +45,7 @@ __all__ = [
     "flipped_kernel_svm",
     "flipped_svm",
     "lambdarank_trees",
+    "made_plain",
     "make_problem",
     "max_margin",
     "maximum_likelihood",

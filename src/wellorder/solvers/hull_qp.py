@@ -5,7 +5,7 @@ Size n + d + edges, never n²: a row has one slack (or one for each edge of its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 from ..losses import EdgeSlacks, GradedRows
 from ..sweeps import Array, Floats, Ints
+from .hull_dual import HullBlocks, dual_pays, dual_qp
 from .sparse_qp import ProgrammeSolution, sparse_qp
 
 Slacks: TypeAlias = Literal["edge", "row"]
@@ -24,6 +25,12 @@ _MOST_ENTRIES = 60_000_000
 
 _MOST_WORK = 5e10
 """Constraints times columns²: some minutes in the solver."""
+
+_PLAIN = 1e4
+"""A ν for columns of size one and rows of weight one, at which it is plain to see whether f = 0 is the best."""
+
+_SMALLEST = 1e-140
+"""A column whose values differ by less counts as constant: the squares of its coefficient would overflow."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +137,26 @@ class _Statement:
         slack = self._cost if self._programme.loss == "absolute" else np.zeros(len(self._cost))
         return np.concatenate([coef, np.zeros(self._n_thresholds), slack])
 
+    def _norm(self) -> Floats | Array:
+        """Return the table (or its diagonal) of ½‖u‖² + ½ uᵀQu, in coefficients of scaled columns."""
+        if self._programme.quadratic is None:
+            return np.asarray((1.0 / self._size) ** 2)
+        return np.asarray((np.eye(self._d) + self._programme.quadratic) / np.outer(self._size, self._size))
+
+    def _blocks(self) -> HullBlocks:
+        """State it for the dual."""
+        middle = self._n_coef + self._n_thresholds
+        A, T, slacks = self._G[:, : self._n_coef], self._G[:, self._n_coef : middle], self._G[:, middle:]
+        is_absolute = self._programme.loss == "absolute"
+        return HullBlocks(A.toarray(), self._norm(), T, sp.csr_matrix(-slacks), self._cost, self._h, is_absolute)
+
     def _quadratic_cost(self) -> sp.csc_matrix:
         programme = self._programme
         if programme.sparse_coef:
             coef: Any = sp.csr_array((self._n_coef, self._n_coef))
-        elif programme.quadratic is None:
-            coef = sp.diags_array((1.0 / self._size) ** 2)
         else:
-            coef = (np.eye(self._d) + programme.quadratic) / np.outer(self._size, self._size)
+            norm = self._norm()
+            coef = sp.diags_array(norm) if norm.ndim == 1 else norm
         squared = programme.loss == "squared"
         slack = sp.diags_array(2.0 * self._cost if squared else np.zeros(len(self._cost)))
         blocks = [coef, sp.csr_array((self._n_thresholds, self._n_thresholds)), slack]
@@ -157,6 +176,10 @@ class _Statement:
             if found.x is None:
                 raise RuntimeError(f"the linear programme was not solved: {found.message}")
             return ProgrammeSolution(found.x, 0.0, int(found.nit), True)
+        if not sp.issparse(self._programme.Z) and not self._programme.sparse_coef and dual_pays(len(self._h), self._d):
+            found = dual_qp(self._blocks(), self._programme.nu, tol=tol, max_iter=max_iter)
+            if found.converged:
+                return found
         unit = self._programme.nu  # the solver's tolerances are for costs around one
         P = self._quadratic_cost() / unit
         found = sparse_qp(P, cost / unit, self._G, self._h, lowest, tol=tol, max_iter=max_iter)
@@ -208,10 +231,10 @@ def _scale(Z: Any) -> tuple[Floats, Floats]:
     """Return each column's size, so that the solver's tolerances fit it, and its centre (zero if sparse)."""
     if sp.issparse(Z):
         largest = np.asarray(abs(Z).max(axis=0).toarray(), dtype=float).ravel()
-        return np.where(largest > 0, largest, 1.0), np.zeros(Z.shape[1])
+        return np.where(largest > _SMALLEST, largest, 1.0), np.zeros(Z.shape[1])
     centre = np.mean(Z, axis=0, dtype=float)
     largest = np.abs(np.asarray(Z, dtype=float) - centre).max(axis=0, initial=0.0)
-    return np.where(largest > 0, largest, 1.0), centre
+    return np.where(largest > _SMALLEST, largest, 1.0), centre
 
 
 def refuse_large(n_cuts: int, Z: Any) -> None:
@@ -223,6 +246,18 @@ def refuse_large(n_cuts: int, Z: Any) -> None:
             f"a programme of {n_cuts:,} constraints with {entries:,.0f} entries is too large; slacks='edge' with "
             "loss='squared' and penalty='l2' (or 'laplacian') needs none; n_components=100 makes a kernel's small"
         )
+
+
+def made_plain(programme: HullProgramme) -> HullProgramme:
+    """Return a programme that f = 0 solves just where it solves the given one for every ν, but well scaled.
+
+    f = 0 is the best for every ν where no direction lets the slacks fall: the size of columns and what the
+    regulariser makes of them do not matter.
+    """
+    size, _ = _scale(programme.Z)
+    Z = sp.csr_array(programme.Z @ sp.diags_array(1.0 / size)) if sp.issparse(programme.Z) else programme.Z / size
+    weight = float(programme.rows.weight[programme.rows.level >= 0].mean())
+    return replace(programme, Z=Z, nu=_PLAIN / weight, sparse_coef=False, quadratic=None)
 
 
 def cost_of_nothing(programme: HullProgramme) -> float:

@@ -7,7 +7,7 @@ from .kernel import KernelSpace
 from .kernels import KERNELS, Kernel, check_matrix, refuse_if_too_large, resolve_gamma, use_single
 from .linear import LinearSpace
 from .moments import column_moments
-from .neighbours import kernel_features, neighbour_laplacian
+from .neighbours import kernel_columns, kernel_features, neighbour_laplacian
 from .nystroem import NystroemMap
 from .pair_kernel import PairKernel
 from .pair_view import Pairs
@@ -28,6 +28,7 @@ __all__ = [
     "Space",
     "check_matrix",
     "column_moments",
+    "kernel_columns",
     "kernel_features",
     "neighbour_laplacian",
     "refuse_if_too_large",

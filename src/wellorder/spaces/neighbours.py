@@ -34,6 +34,16 @@ def neighbour_laplacian(X: Any, rows: Ints, n_neighbors: int, *, is_kernel: bool
     return sp.csr_array(sp.diags_array(degree) - near)
 
 
+def kernel_columns(K: Array, rows: Ints, weight: Array) -> tuple[Array, sp.csr_array]:
+    """Return features Z = K over some rows, and B with v = B u: ‖u‖² is then Σ v_i² / weight_i over these rows.
+
+    A row of weight two has the same share as two rows of weight one.
+    """
+    root = np.sqrt(weight[rows])
+    back = sp.csr_array((root, (rows, np.arange(len(rows)))), shape=(K.shape[0], len(rows)))
+    return np.asarray(K, dtype=float)[:, rows] * root, back
+
+
 def kernel_features(K: Array) -> tuple[Array, Array]:
     """Return features Z with ZZᵀ = K, and B with v = B u for the function that scores s = Z u = K v.
 

@@ -110,7 +110,12 @@ def command(
     else:
         print_leaderboard(board, records)
     if report is not None:
-        from ...report import write
+        from ...report import look_closer, write
 
-        write(board, report, date=date.today().isoformat())
+        try:
+            with progress_bar("looking closer"):
+                closer = look_closer(table, board)
+        except KeyboardInterrupt:  # the report is worth having without it
+            closer = None
+        write(board, report, closer, date=date.today().isoformat())
         click.echo(f"report: {report}", err=as_json)

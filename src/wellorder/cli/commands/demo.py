@@ -38,7 +38,7 @@ def command(folder: str, time_budget: float) -> None:
     """
     from ...data import read, write_diabetes
     from ...evaluation import compare
-    from ...report import write
+    from ...report import look_closer, write
     from ..leaderboard import print_leaderboard, show_progress
 
     os.makedirs(folder, exist_ok=True)
@@ -48,6 +48,6 @@ def command(folder: str, time_budget: float) -> None:
         table = read(data, target="progression")
         board = compare(table, time_budget=time_budget, progress=show_progress(bar))
     print_leaderboard(board)
-    write(board, report, date=date.today().isoformat())
+    write(board, report, look_closer(table, board), date=date.today().isoformat())
     click.echo(f"report: {report} (open it in a browser)")
     click.echo(_NEXT.format(data=data, folder=folder))

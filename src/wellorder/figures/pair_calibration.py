@@ -1,0 +1,127 @@
+"""Whether probabilities of outcomes are what happens: predicted against observed, in bins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ..sweeps import Array, Floats
+from .style import LINES, PALETTE, WIDTH, add_legend, axes_for, quieten
+
+N_BINS = 10
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Predictions gathered into bins of about equally many: what was predicted on average, and what happened."""
+
+    name: str
+    predicted: Floats
+    observed: Floats
+    count: Floats
+
+
+def reliability(name: str, happened: Any, probability: Any, n_bins: int = N_BINS) -> Reliability:
+    """Bin predictions by their size; equal ones share a bin.
+
+    Examples
+    --------
+    >>> from wellorder.figures.pair_calibration import reliability
+    >>> found = reliability("rain", [0, 0, 1, 1], [0.1, 0.1, 0.6, 0.8], n_bins=2)
+    >>> found.predicted.round(2).tolist(), found.observed.tolist(), found.count.tolist()
+    ([0.1, 0.7], [0.0, 1.0], [2.0, 2.0])
+    """
+    p, event = np.asarray(probability, dtype=float), np.asarray(happened, dtype=float)
+    if not len(p):
+        raise ValueError("there is no prediction to be judged")
+    place = number_bins(p, n_bins)
+    count = np.bincount(place).astype(float)
+    return Reliability(name, np.bincount(place, p) / count, np.bincount(place, event) / count, count)
+
+
+def number_bins(values: Floats, n_bins: int) -> Array:
+    """Give each value the number of its bin, 0, 1, …; bins hold about equally many, and equal values share one."""
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise ValueError(f"n_bins={n_bins!r} makes no bins; give a whole number, at least 1")
+    _, number, count = np.unique(values, return_inverse=True, return_counts=True)
+    middle = (np.cumsum(count) - 0.5 * count) / len(values)
+    wanted = np.minimum((n_bins * middle).astype(int), n_bins - 1)
+    return np.asarray(np.unique(wanted, return_inverse=True)[1].reshape(-1)[number.reshape(-1)])
+
+
+class PairCalibrationDisplay:
+    """For comparisons predicted with about the same probability, how often it came so; on the diagonal all is well.
+
+    'better' are both directions together: that the right item wins, and that the left one does. 'tie' is drawn
+    where there are ties. A line without a bend away from the diagonal can be taken at its word.
+
+    Parameters
+    ----------
+    parts : iterable of Reliability
+
+    Attributes
+    ----------
+    ax_, figure_, lines_
+        What was drawn, after :meth:`plot`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> P = np.array([[0.1, 0.0, 0.9], [0.8, 0.0, 0.2], [0.3, 0.0, 0.7]])
+    >>> display = wo.plot.PairCalibrationDisplay.from_predictions([1, -1, 1], P, n_bins=2)
+    >>> display.parts[0].observed.tolist()
+    [0.0, 1.0]
+    """
+
+    def __init__(self, parts: Iterable[Reliability]) -> None:
+        self.parts = tuple(parts)
+
+    @classmethod
+    def from_predictions(cls, y: Any, probabilities: Any, *, n_bins: int = N_BINS) -> PairCalibrationDisplay:
+        """Take outcomes in {−1, 0, 1} and their probabilities, one row a comparison: columns for −1, 0 and 1."""
+        outcome, P = np.asarray(y), np.asarray(probabilities, dtype=float)
+        if P.shape != (len(outcome), 3):
+            raise ValueError(f"{len(outcome):,} outcomes need as many rows of 3 probabilities, got shape {P.shape}")
+        won = np.concatenate([outcome == 1, outcome == -1])
+        parts = [reliability("better", won, np.concatenate([P[:, 2], P[:, 0]]), n_bins)]
+        if (outcome == 0).any():
+            parts.append(reliability("tie", outcome == 0, P[:, 1], n_bins))
+        return cls(parts)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, n_bins: int = N_BINS) -> PairCalibrationDisplay:
+        """Let a fitted model predict pairs; a table of comparisons brings its own outcomes."""
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(f"{type(estimator).__name__} gives no probabilities; CompareSVM(probability=True) does")
+        outcome = X.comparisons.outcome if y is None and hasattr(X, "comparisons") else y
+        if outcome is None:
+            raise ValueError("give the outcomes as y")
+        return cls.from_predictions(outcome, estimator.predict_proba(X), n_bins=n_bins)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        return WIDTH, 3.9
+
+    def plot(self, ax: Axes | None = None) -> PairCalibrationDisplay:
+        """Draw the points, on ``ax`` or on a new figure."""
+        ax = axes_for(ax, self.size)
+        quieten(ax, grid="both")
+        ax.plot([0, 1], [0, 1], color=PALETTE["grey"], linewidth=1.0, linestyle=(0, (4, 3)))
+        self.lines_ = []
+        for part, (colour, marker) in zip(self.parts, LINES, strict=False):
+            (line,) = ax.plot(part.predicted, part.observed, color=PALETTE[colour], marker=marker, markersize=5)
+            self.lines_.append(line)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(-0.02, 1.02)
+        ax.set_xlabel("predicted probability")
+        ax.set_ylabel("how often it came so")
+        if len(self.parts) > 1:
+            add_legend(ax, self.lines_, [part.name for part in self.parts])
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

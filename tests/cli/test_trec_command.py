@@ -1,0 +1,48 @@
+"""``wellorder evaluate`` of a TREC run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+RUN = "1 Q0 a 1 1.0 me\n1 Q0 b 2 1.0 me\n1 Q0 x 3 3.0 me\n9 Q0 a 1 1 me\n"
+QRELS = "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 c 1\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "run.txt").write_text(RUN)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+
+
+def test_a_run_is_judged_as_trec_eval_does(run, files):
+    found = run("evaluate", "run.txt", "--qrels", "qrels.txt", "--metric", "map(empty=0)", "--metric", "mrr", "--json")
+    assert found.code == 0
+    # x is not judged, b stands above a as they tie, and c is relevant but not there
+    assert json.loads(found.out) == {"average_precision(empty=0)": 1 / 6, "reciprocal_rank": 1 / 3}
+    assert "1 query of the run is not in the qrels" in found.err
+    assert "1 query of the qrels is not in the run" in found.err
+    assert "ndcg(empty=0,gain=linear)@10" in run("evaluate", "run.txt", "--qrels", "qrels.txt").out
+
+
+@pytest.mark.parametrize("rest", [("run.txt",), ("run.txt", "qrels.txt", "--qrels", "qrels.txt")])
+def test_too_little_and_too_much_is_named(run, files, rest):
+    found = run("evaluate", *rest)
+    assert found.code == 2
+    assert "--qrels" in found.err
+
+
+def test_a_predicted_run_has_the_models_own_value(run, letor):
+    letor.write_text(letor.read_text().replace("doc ", "doc"))  # TREC's names have no blanks
+    assert run("fit", letor, "--model", "rank-svm", "--no-bands", "-o", "m.wo").code == 0
+    assert run("predict", "m.wo", letor, "--format", "trec", "-o", "run.txt").code == 0
+    lines = [line.split() for line in letor.read_text().splitlines()]
+    named = [(words[1].removeprefix("qid:"), words[-1], words[0]) for words in lines]
+    (letor.parent / "qrels.txt").write_text("".join(f"{query} 0 {item} {grade}\n" for query, item, grade in named))
+    metrics = ("--metric", "ndcg@5", "--metric", "map", "--json")
+    by_model, by_run = (
+        run("evaluate", "m.wo", letor, *metrics),
+        run("evaluate", "run.txt", "--qrels", "qrels.txt", *metrics),
+    )
+    assert json.loads(by_run.out) == pytest.approx(json.loads(by_model.out), abs=1e-12)

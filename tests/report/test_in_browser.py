@@ -1,0 +1,151 @@
+"""The page in a real browser: from disk it logs nothing, asks for nothing, sorts, links and shows names as text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.report import boards, tables
+from tests.report.chromium import BINARY, browser
+from wellorder.report import look_closer, render
+
+pytestmark = pytest.mark.skipif(
+    BINARY is None, reason="no chromium, chromium-browser or google-chrome on the path (Debian: apt install chromium)"
+)
+
+ORDER = """Array.from(document.querySelectorAll("#standings tbody .name"), (each) => each.textContent)"""
+HEAD = (
+    """Array.from(document.querySelectorAll("#standings thead th")).find((each) => each.textContent.trim() === {!r})"""
+)
+ACROSS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("profile")) as tab:
+        yield tab
+
+
+PAGES = {
+    "diabetes": lambda: render(boards.diabetes()),
+    "lists": lambda: render(tables.lists_board(), look_closer(tables.lists(), tables.lists_board())),
+    "compared": lambda: render(tables.compared_board(), look_closer(tables.compared(), tables.compared_board())),
+    "hostile": lambda: render(boards.hostile()),
+}
+"""Every kind of data, with all that a page can hold."""
+
+
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    """Return where a page lies; each is made when it is first asked for."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def find(name):
+        path = folder / f"{name}.html"
+        if not path.exists():
+            path.write_text(PAGES[name](), encoding="utf-8")
+        return path
+
+    return find
+
+
+@pytest.mark.parametrize("name", ["diabetes", "lists", "compared", "hostile"])
+def test_it_opens_from_disk_in_silence_and_asks_for_nothing(tab, page_of, name):
+    path = page_of(name)
+    tab.open(path)
+    assert tab.logged == []
+    assert tab.requests == [path.as_uri()]
+    assert tab.run("document.querySelectorAll('h1').length") == 1
+
+
+def test_the_tab_would_tell(tab, tmp_path):
+    (tmp_path / "bad.html").write_text("<img src='other.png'><script>console.error('told'); alert(1)</script>")
+    tab.open(tmp_path / "bad.html")
+    assert "['told']" in tab.logged
+    assert "dialog: 1" in tab.logged
+    assert (tmp_path / "other.png").as_uri() in tab.requests
+
+
+def test_headings_sort_by_mouse_and_by_keyboard(tab, page_of):
+    board = boards.diabetes()
+    methods = [each.method for each in board.standings]
+    tab.open(page_of("diabetes"))
+    assert tab.run("document.querySelectorAll('#standings thead button').length") == 9  # all but the drawn scale
+    assert tab.run(ORDER) == methods
+    click = HEAD + ".querySelector('button').click()"
+    tab.run(click.format("method"))
+    assert tab.run(ORDER) == sorted(methods)
+    tab.run(click.format("method"))
+    assert tab.run(ORDER) == sorted(methods, reverse=True)
+    tab.run(HEAD.format("NDCG@10") + ".querySelector('button').focus()")
+    tab.press("Enter")
+    ndcg = {each.method: each.metrics["ndcg@10"] for each in board.standings}
+    assert tab.run(ORDER) == sorted(methods, key=ndcg.get)
+    assert tab.run(HEAD.format("NDCG@10") + ".getAttribute('aria-sort')") == "ascending"
+    tab.run(HEAD.format("#") + ".querySelector('button').focus()")
+    tab.press("Enter")
+    assert tab.run(ORDER) == methods
+
+
+@pytest.mark.parametrize("name", ["diabetes", "lists", "compared"])
+def test_the_contents_lead_to_every_section(tab, page_of, name):
+    tab.open(page_of(name))
+    links = tab.run("Array.from(document.querySelectorAll('nav a'), (each) => each.getAttribute('href'))")
+    headings = tab.run("Array.from(document.querySelectorAll('section h2'), (each) => '#' + each.id)")
+    assert links == headings
+    assert len(links) == len(set(links)) >= 5
+    tab.run(f"document.querySelector('nav a[href=\"{links[-1]}\"]').click()")
+    top = tab.run(f"document.querySelector('{links[-1]}').getBoundingClientRect().top")
+    at_the_end = tab.run("scrollY + innerHeight >= document.documentElement.scrollHeight - 1")
+    assert at_the_end or -1 <= top < 100
+    assert tab.run("scrollY") > 100
+
+
+def test_an_item_named_like_a_script_is_text(tab, page_of):
+    tab.open(page_of("lists"))
+    assert tab.logged == []
+    assert tab.run("document.scripts.length") == 1
+    words = tab.run("document.body.innerText")
+    assert tables.EVIL in words
+    assert "List by list" in words
+    shown = tab.run("Array.from(document.querySelectorAll('table.orders .name'), (each) => each.textContent)")
+    assert any(name.startswith(tables.EVIL) for name in shown)
+    tab.open(page_of("compared"))
+    assert tab.logged == []
+    assert tab.run("document.scripts.length") == 1
+
+
+@pytest.mark.parametrize("name", ["diabetes", "lists", "compared", "hostile"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_the_page_never_scrolls_sideways(tab, page_of, name, width):
+    tab.open(page_of(name), width=width)
+    assert tab.run(ACROSS) == 0
+    wide = "Array.from(document.querySelectorAll('.card'), (each) => each.getBoundingClientRect().right)"
+    assert max(tab.run(wide)) <= width
+
+
+def test_tables_scroll_inside_themselves_on_a_phone(tab, page_of):
+    tab.open(page_of("diabetes"), width=390)
+    assert tab.run("(() => { const s = document.querySelector('.scroll'); return s.scrollWidth > s.clientWidth; })()")
+    assert tab.run("document.querySelector('.scroll').tabIndex") == 0  # with the keyboard too
+
+
+def test_light_dark_and_printed(tab, page_of):
+    paper = "getComputedStyle(document.querySelector('.card')).backgroundColor"
+    tab.open(page_of("lists"))
+    assert tab.run(paper) == "rgb(255, 255, 255)"
+    tab.show_as(1200, dark=True)
+    assert sum(map(int, re.findall(r"\d+", tab.run(paper)))) < 150
+    tab.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    assert tab.run(paper) == "rgb(255, 255, 255)"
+    tab.call("Emulation.setEmulatedMedia", media="")
+    assert tab.pdf().startswith(b"%PDF")
+
+
+def test_a_script_that_is_not_the_page_s_own_is_refused(tab, tmp_path):
+    page = render(boards.made()).replace("</body>", "<script>document.title = 'taken over'</script></body>")
+    (tmp_path / "foreign.html").write_text(page, encoding="utf-8")
+    tab.open(tmp_path / "foreign.html")
+    assert any("Content Security Policy" in line for line in tab.logged)
+    assert tab.run("document.title") != "taken over"
