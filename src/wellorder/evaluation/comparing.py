@@ -59,7 +59,8 @@ def compare(
     methods : sequence of str, optional
         Names as in ``wellorder compare --models``; all that suit the data unless given.
     metric : str, optional
-        What the searches and the leaderboard go by; "swapped_pairs" unless given.
+        What the searches and the leaderboard go by; "swapped_pairs" unless given, or "comparison_error" of comparisons
+        with ties.
     metrics : sequence of str, optional
         What is measured besides.
     n_folds, n_repeats, inner_folds, seed : int
@@ -238,12 +239,8 @@ def _may_do_better(known: Record, seconds: float) -> bool:
 
 
 def _protocol(task: Task, metric: str | None, metrics: Sequence[str], **settings: Any) -> Protocol:
-    named = [*([] if metric is None else [metric]), *metrics]
-    wanted = [check_metric(name, task.supervision) for name in named]
-    if not metrics:
-        wanted += default_metrics(task.order)
-    if metric is None and not metrics:
-        wanted = list(default_metrics(task.order))
+    usual = default_metrics(task.order)
+    wanted = [check_metric(name, task.supervision) for name in (metric or usual[0], *(metrics or usual))]
     for name, least in (("n_folds", 2), ("n_repeats", 1), ("inner_folds", 2)):
         if settings[name] < least:
             raise ValueError(f"{name} must be at least {least}, got {settings[name]}")
