@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import wellorder.data
 from tests.reference.letor import RefusedError, lines_ref
-from wellorder.data import DataError
+from wellorder.data import DataError, lines
 from wellorder.data.lines import blocks, open_bytes, open_for_writing, read_text, refuse_empty
 
 
@@ -158,3 +159,30 @@ def test_writing(tmp_path, name):
     assert content == (tmp_path / "two" / name).read_bytes()
     assert content.startswith(b"\x1f\x8b") == name.endswith(".gz")
     assert read_text(tmp_path / "one" / name) == "é\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("read_letor", b"1 qid:1 1:1\n2 qid:1 1:bad\n"),
+        ("read_run", b"q Q0 a 1 0.5 t\nq Q0 b\n"),
+        ("read_qrels", b"q\n"),
+    ],
+)
+@pytest.mark.parametrize("compiled_from", [0, 1 << 22])
+def test_a_file_that_is_refused_is_closed(tmp_path, monkeypatch, name, content, compiled_from):
+    opened = []
+
+    def remember(*arguments):
+        opened.append(real(*arguments))
+        return opened[-1]
+
+    real = lines.open_bytes
+    monkeypatch.setattr(lines, "open_bytes", remember)
+    monkeypatch.setattr("wellorder.data.letor.COMPILED_FROM", compiled_from)
+    path = tmp_path / "rows.txt"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:  # whose traceback keeps everything alive that was open
+        getattr(wellorder.data, name)(path)
+    assert opened
+    assert all(stream.closed for stream in opened), caught

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import chain
 from numbers import Integral
 from typing import Any
@@ -82,8 +83,9 @@ def read_letor(path: PathLike, *, n_features: int | None = None) -> Table:
         raise ValueError(f"n_features is {n_features!r}; give a number from 1 to {MOST_FEATURES:,}, or None")
     limits = Limits(source, MOST_FEATURES if n_features is None else int(n_features), n_features is not None)
     collected = _Collected()
-    for rows in _rows(blocks(path), limits):
-        collected.add(rows)
+    with closing(blocks(path)) as content:
+        for rows in _rows(content, limits):
+            collected.add(rows)
     if not collected.n_rows:
         refuse_empty(path)
         raise DataError(source, "it holds comments and empty lines only; is it the right file?")

@@ -12,7 +12,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import IO, Any, BinaryIO, TextIO, TypeAlias, cast
 
 from .errors import DataError
@@ -72,7 +72,7 @@ def open_bytes(path: PathLike) -> BinaryIO:
     return cast(BinaryIO, stream)
 
 
-def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) -> Iterator[bytes]:
+def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) -> Generator[bytes, None, None]:
     """Read a text file as blocks of whole lines, in memory bounded by one block and one line.
 
     Parameters
@@ -87,7 +87,8 @@ def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) 
     Yields
     ------
     bytes
-        One or more lines. Every line ends with LF, the last one too; there is no CR and no NUL.
+        One or more lines. Every line ends with LF, the last one too; there is no CR and no NUL. The file is closed at
+        the end, or with the generator: use ``contextlib.closing``, so that an error leaves no file open.
 
     Raises
     ------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -203,35 +204,36 @@ def _read(path: PathLike, n_fields: int, column: int, what: str, form: str) -> t
     items: list[str] = []
     numbers: list[float] = []
     tag = ""
-    for line, fields in _lines(path):
-        if len(fields) != n_fields:
-            raise DataError(source, f"{len(fields)} fields instead of {n_fields}; {form}", line)
-        queries.append(decode(source, fields[0], line))
-        items.append(decode(source, fields[2], line))
-        tag = tag or fields[-1].decode("utf-8", "replace")  # a mere name: not worth refusing the file
-        number = read_number(fields[column])
-        if number is None or not isfinite(number):
-            problem = f"{_quote(fields[column])} is no finite number, but should be a {what}; {form}"
-            raise DataError(source, problem, line)
-        numbers.append(number)
-        pair = (fields[0], fields[2])
-        if pair in seen:
-            problem = f"item {_quote(fields[2])} is there twice in query {_quote(fields[0])}; keep one of them"
-            raise DataError(source, problem, line)
-        seen.add(pair)
+    with closing(blocks(path)) as content:
+        for line, fields in _lines(content):
+            if len(fields) != n_fields:
+                raise DataError(source, f"{len(fields)} fields instead of {n_fields}; {form}", line)
+            queries.append(decode(source, fields[0], line))
+            items.append(decode(source, fields[2], line))
+            tag = tag or fields[-1].decode("utf-8", "replace")  # a mere name: not worth refusing the file
+            number = read_number(fields[column])
+            if number is None or not isfinite(number):
+                problem = f"{_quote(fields[column])} is no finite number, but should be a {what}; {form}"
+                raise DataError(source, problem, line)
+            numbers.append(number)
+            pair = (fields[0], fields[2])
+            if pair in seen:
+                problem = f"item {_quote(fields[2])} is there twice in query {_quote(fields[0])}; keep one of them"
+                raise DataError(source, problem, line)
+            seen.add(pair)
     if not numbers:
         refuse_empty(path)
         raise DataError(source, f"it has no line with fields in it; {form}")
     return text_array(queries), text_array(items), np.array(numbers, np.float64), tag
 
 
-def _lines(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
+def _lines(content: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
     """Yield the number and the fields of each line that has any."""
     line = 0
-    for block in blocks(path):
-        for content in block.split(b"\n")[:-1]:
+    for block in content:
+        for text in block.split(b"\n")[:-1]:
             line += 1
-            fields = content.split()
+            fields = text.split()
             if fields:
                 yield line, fields
 
