@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import wellorder as wo
-from wellorder.evaluation import METHODS, compare, evaluate_table, fit_table, order_items
+from wellorder.evaluation import METHODS, Size, compare, evaluate_table, fit_table, order_items
 from wellorder.evaluation.judging import default_metrics, threshold_of
 from wellorder.evaluation.tasks import make_task
 
@@ -128,3 +130,10 @@ def test_calibration_metrics_need_probabilities():
         evaluate_table(model, table, ["comparison_log_loss"])
     with pytest.raises(ValueError, match="not every method gives"):
         compare(table, ["rank-svm"], metric="comparison_brier")
+
+
+@pytest.mark.parametrize("name", ["order-boost", "lightgbm", "lightgbm-on-ranks", "lambdarank"])
+def test_trees_are_left_out_where_they_could_not_split(name):
+    few = Size("grades", 40, 3, 700, 40, 30)
+    assert METHODS[name].objection(few) == "its trees want 20 rows on either side of a split, and there are 40"
+    assert METHODS[name].objection(replace(few, n_rows=60)) is None

@@ -165,7 +165,12 @@ METHODS: dict[str, Method] = {
         predicts_ties=True,
     ),
     "lightgbm": Method(
-        "trees, least squares on the grades", BoostedTrees, tree_shapes, takes=("grades",), is_baseline=True
+        "trees, least squares on the grades",
+        BoostedTrees,
+        tree_shapes,
+        takes=("grades",),
+        is_baseline=True,
+        objection=no_trees,
     ),
     "lightgbm-on-ranks": Method(
         "trees, least squares on the ranks of the grades",
@@ -173,6 +178,7 @@ METHODS: dict[str, Method] = {
         tree_shapes,
         takes=("grades",),
         is_baseline=True,
+        objection=no_trees,
     ),
     "lambdarank": Method(
         "trees, LightGBM's LambdaRank: the top of each list",

@@ -13,7 +13,7 @@ _MOST_COLUMNS = 2_000
 _MOST_LEVELS = 50
 _MOST_RANKED = 10
 _MOST_ENSEMBLE_ROWS = 200_000
-_FEWEST_ITEMS = 60
+_FEWEST_ROWS = 60
 
 
 def too_many_rows(size: Size) -> str | None:
@@ -46,9 +46,10 @@ def no_features(size: Size) -> str | None:
 
 
 def no_trees(size: Size) -> str | None:
-    """Object to trees over few items."""
-    if size.supervision == "comparisons" and size.has_features and size.n_rows < _FEWEST_ITEMS:
-        return f"its trees want 20 items on either side of a split, and there are {size.n_rows}"
+    """Object to trees over few rows or items: they would not split at all."""
+    if size.has_features and size.n_rows < _FEWEST_ROWS:
+        what = "rows" if size.supervision == "grades" else "items"
+        return f"its trees want 20 {what} on either side of a split, and there are {size.n_rows}"
     return no_features(size)
 
 
@@ -75,12 +76,12 @@ def too_many_rankers(size: Size) -> str | None:
 
 
 def too_long_lists(size: Size) -> str | None:
-    """Object to lists that are too long for LightGBM's ranker."""
+    """Object to lists that are too long for LightGBM's ranker, and to few rows."""
     if size.largest_group > LONGEST_LIST:
         return (
             f"LightGBM takes at most {LONGEST_LIST:,} rows a list, and one has {size.largest_group:,}; see order-boost"
         )
-    return None
+    return no_trees(size)
 
 
 def too_many_fits(size: Size) -> str | None:
