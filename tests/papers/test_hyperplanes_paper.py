@@ -46,6 +46,8 @@ def test_trials_never_share_a_query(folder):
             assert not (train | chosen) & test
             assert len(train | chosen | test) == 30
             tested += sorted(test)
+            share = 30 / (N_PARTS if split is published_folds else 4)
+            assert abs(len(test) - share) < 1
         assert sorted(tested) == list(range(1, 31))
     first = next(published_folds(parts))
     assert set(first.test.query) == set(range(1, 7))

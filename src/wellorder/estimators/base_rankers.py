@@ -72,7 +72,7 @@ def _fit_routed(model: Any, X: Any, level: Ints, given: dict[str, Any]) -> Any:
     with config_context(enable_metadata_routing=True):
         try:
             consumed = get_routing_for_object(model).consumes("fit", tuple(given))
-        except NotImplementedError:  # it hands nothing on
+        except NotImplementedError:  # how scikit-learn says that a model hands nothing on to those inside
             consumed = set()
         if "sample_weight" in given and "sample_weight" not in consumed:
             raise ValueError(

@@ -27,7 +27,7 @@ from ..sweeps import Floats
 from .base import Ranker
 from .convex_hull_task import HullTask, read_hulls
 from .kernel_model import KernelModel
-from .validation import check_option, check_positive, check_whole, warn_if_not_converged
+from .validation import check_option, check_positive, check_thresholds, check_whole, warn_if_not_converged
 
 _NOTHING = 1e-7
 """Programmes are solved about so well: a function that gains no more than this over f = 0 is none."""
@@ -312,10 +312,7 @@ class ConvexHullRanker(KernelModel, Ranker):
         if not any(name.endswith("_") for name in vars(self)):
             return  # not fitted: the parameter of another model
         margins, edges = self.margins_, self.edges_
-        if not isinstance(margins, np.ndarray) or margins.ndim != 1 or margins.dtype.kind != "f":
-            raise ValueError("the thresholds are not one column of numbers")
-        if not np.isfinite(margins).all():
-            raise ValueError("a threshold is not a finite number")
+        check_thresholds(margins)
         if not isinstance(edges, np.ndarray) or edges.shape != (len(margins), 2):
             raise ValueError(f"there are {len(margins)} thresholds for edges of shape {np.shape(edges)}")
 

@@ -11,7 +11,7 @@ from ..order import Grades
 from ..order.graph import Full
 from ..sweeps import Array, Floats
 from .base import Ranker
-from .validation import Order, read_order
+from .validation import Order, check_thresholds, read_order
 
 _MOST_LEVELS = 1_000
 _LEAST_WEIGHT = 1e-140
@@ -47,10 +47,7 @@ class OrdinalModel(Ranker):
         if not any(name.endswith("_") for name in vars(self)):
             return  # not fitted: the parameter of another model
         thresholds, classes = self.thresholds_, self.classes_
-        if not isinstance(thresholds, np.ndarray) or thresholds.ndim != 1 or thresholds.dtype.kind != "f":
-            raise ValueError("the thresholds are not one column of numbers")
-        if not np.isfinite(thresholds).all():
-            raise ValueError("a threshold is not a finite number")
+        check_thresholds(thresholds)
         if not isinstance(classes, np.ndarray) or classes.shape != (len(thresholds) + 1,):
             raise ValueError(f"there are {len(thresholds)} thresholds for classes of shape {np.shape(classes)}")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from ..evaluation.explaining import explain
 from ..evaluation.explanation import Contribution, Explanation, write_value
 from ..writing import counted
-from .style import PALETTE, WIDTH, axes_for, ink, name_rows, plain, quieten
+from .style import WIDTH, axes_for, name_rows, plain, quieten, signed_bars, whisker
 
 MOST_FEATURES = 12
 """More bars than this are not read: the rest is one bar."""
@@ -76,16 +75,12 @@ class ExplanationDisplay:
         """Draw the bars, on ``ax`` or on a new figure."""
         ax = axes_for(ax, self.size)
         quieten(ax, grid="x")
-        rows, found = np.arange(len(self.shown)), self.explanation
-        lengths = [part.contribution for part in self.shown]
-        colours = [PALETTE["blue" if length >= 0 else "vermillion"] for length in lengths]
-        self.bars_ = ax.barh(rows, lengths, height=0.62, color=colours, alpha=0.75)
+        found = self.explanation
+        self.bars_ = signed_bars(ax, [part.contribution for part in self.shown])
         for row, part in enumerate(self.shown):
             if part.standard_error > 0:
-                ends = [part.contribution - part.standard_error, part.contribution + part.standard_error]
-                ax.plot(ends, [row, row], color=ink(), linewidth=1.1, alpha=0.75)
+                whisker(ax, row, part.contribution - part.standard_error, part.contribution + part.standard_error)
             self._write(ax, row, part)
-        ax.axvline(0.0, color=ink(), linewidth=0.8)
         ax.margins(x=0.28)
         ax.locator_params(axis="x", nbins=5)  # small numbers have long names
         name_rows(ax, [self._name(row, part) for row, part in enumerate(self.shown)], most=34)

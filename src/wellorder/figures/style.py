@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
 from matplotlib.legend import Legend
 
 PALETTE = {
@@ -116,6 +118,18 @@ def quieten(ax: Axes, grid: str | None = None) -> None:
     if grid is not None:
         ax.grid(axis=grid, color=PALETTE["grey"], alpha=0.25, linewidth=0.6)  # type: ignore[arg-type]
         ax.set_axisbelow(True)
+
+
+def signed_bars(ax: Axes, lengths: Sequence[float]) -> BarContainer:
+    """Draw bars from zero, the first on top, in one colour to the right and in another to the left."""
+    colours = [PALETTE["blue" if length >= 0 else "vermillion"] for length in lengths]
+    ax.axvline(0.0, color=ink(), linewidth=0.8)
+    return ax.barh(range(len(lengths)), lengths, height=0.62, color=colours, alpha=0.75)
+
+
+def whisker(ax: Axes, row: int, low: float, high: float) -> None:
+    """Draw how far a bar may be off."""
+    ax.plot([low, high], [row, row], color=ink(), linewidth=1.1, alpha=0.75)
 
 
 def name_rows(ax: Axes, names: list[str], most: int = 30) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..evaluation.records import Record
-from .style import PALETTE, WIDTH, axes_for, ink, name_rows, quieten
+from .style import WIDTH, axes_for, name_rows, quieten, signed_bars, whisker
 
 MOST_WEIGHTS = 15
 """More bars than this are not read."""
@@ -107,14 +107,10 @@ class WeightsDisplay:
         """Draw the bars, on ``ax`` or on a new figure."""
         ax = axes_for(ax, self.size)
         quieten(ax, grid="x")
-        rows = np.arange(len(self.weights))
-        means = [weight.mean for weight in self.weights]
-        colours = [PALETTE["blue" if mean >= 0 else "vermillion"] for mean in means]
-        self.bars_ = ax.barh(rows, means, height=0.62, color=colours, alpha=0.75)
+        self.bars_ = signed_bars(ax, [weight.mean for weight in self.weights])
         for row, weight in enumerate(self.weights):
             if weight.high > weight.low:
-                ax.plot([weight.low, weight.high], [row, row], color=ink(), linewidth=1.1, alpha=0.75)
-        ax.axvline(0.0, color=ink(), linewidth=0.8)
+                whisker(ax, row, weight.low, weight.high)
         ax.margins(x=0.06)
         name_rows(ax, [weight.feature for weight in self.weights], most=24)
         ax.set_xlabel("weight (to the right: more of it stands higher)")

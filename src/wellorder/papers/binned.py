@@ -8,7 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from ..order import Grades
-from ..sweeps import Array
+from ..sweeps import Array, Floats, Ints
+
+
+def equal_bins(y: Floats, n_bins: int = 5) -> Ints:
+    """Return each row's bin, numbered from 0: of about equally many rows each; equal values share one."""
+    cuts = np.unique(np.quantile(y, np.linspace(0.0, 1.0, n_bins + 1)[1:-1]))
+    return np.searchsorted(cuts, y, side="left")
 
 
 class Binned(BaseEstimator):
@@ -29,8 +35,7 @@ class Binned(BaseEstimator):
     def fit(self, X: Any, y: Any) -> Binned:
         """Cut the grades at the quantiles of this training part, and fit the ranker."""
         grades = np.array(y.levels, dtype=float)[y.level] if isinstance(y, Grades) else np.asarray(y, dtype=float)
-        cuts = np.unique(np.quantile(grades, np.linspace(0.0, 1.0, self.n_bins + 1)[1:-1]))
-        self.ranker_ = clone(self.ranker).fit(X, np.searchsorted(cuts, grades, side="left"))
+        self.ranker_ = clone(self.ranker).fit(X, equal_bins(grades, self.n_bins))
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -88,12 +88,8 @@ def reproduce(
         The folder with ``sushi`` and ``chess-kaggle-elo``.
     quick : bool, default=False
         2 data sets of each kind instead of 4, at most 200 pairs, 2 of 8 chess windows.
-    records : path, optional
-        Where to keep a JSON line a method and data set, and to go on from.
-    n_jobs : int, default=-1
-        Processes; all processors unless given.
-    progress : callable, optional
-        Called with what is done, what is planned, and what was last.
+    records, n_jobs, progress
+        As :class:`.registry.Reproduce` says.
     """
     return run(Path(data), QUICK if quick else Plan(), RecordFile(records), n_jobs, progress)
 

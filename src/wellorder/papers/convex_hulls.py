@@ -7,17 +7,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from ..data import DataError, Table, read
+from ..data import Table
 from ..estimators import ConvexHullRanker, RankSVM
 from ..evaluation import GradedTask, Method, Protocol, Record, RecordFile, Size, Split, folds, run_trial, trial_key
 from ..evaluation.size import Grid
-from ..sweeps import Floats
+from .binned import equal_bins
 from .convex_hulls_tables import HullTables
 from .explicit_pairs import ExplicitPairs
 from .gaussian_process import GaussianProcess
 from .pointwise import Pointwise
+from .regression_sets import read_set
 from .running import Piece, Progress, run_pieces
 
 DATA_SETS = {
@@ -33,7 +32,6 @@ DATA_SETS = {
 }
 """The paper's Table 1: where each lies, and its target."""
 
-_N_BINS = 5
 _PROTOCOL = Protocol("rows", 10, 1, 3, 0, "wmw", ("wmw",))
 
 
@@ -72,12 +70,8 @@ def reproduce(
         The folder with the data sets, one folder each (see ``DATA_SETS``).
     quick : bool, default=False
         2 of the 10 folds.
-    records : path, optional
-        Where to keep a JSON line a fit, and to go on from.
-    n_jobs : int, default=-1
-        Processes; all processors unless given.
-    progress : callable, optional
-        Called with what is done, what is planned, and what was last.
+    records, n_jobs, progress
+        As :class:`.registry.Reproduce` says.
     """
     tables = {name: _read(Path(data), name) for name in DATA_SETS}
     pieces = [
@@ -105,17 +99,6 @@ def _trial(name: str, table: Table, split: Split, methods: list[str]) -> list[Re
 
 def _read(folder: Path, name: str) -> Table:
     """Read a data set, its target cut into five bins of about equally many rows."""
-    where, target = DATA_SETS[name]
-    path = folder / where
-    if not path.exists():
-        raise DataError(str(path), f"the data of {name} are not there; name the folder they lie in with --data")
-    table = read(path, target=target)
-    assert isinstance(table, Table)
+    table = read_set(folder, name, *DATA_SETS[name])
     assert table.y is not None
-    return replace(table, y=equal_bins(table.y.astype(float)))
-
-
-def equal_bins(y: Floats) -> Floats:
-    """Return bins 1 to 5 with about equally many rows each; equal values share one."""
-    cuts = np.unique(np.quantile(y, np.linspace(0.0, 1.0, _N_BINS + 1)[1:-1]))
-    return np.searchsorted(cuts, y, side="left") + 1.0
+    return replace(table, y=equal_bins(table.y.astype(float)) + 1.0)

@@ -108,12 +108,8 @@ def reproduce(
         The folder with ``letor-ohsumed-25f``, ``letor-ohsumed-45f`` and ``letor-mq2008``.
     quick : bool, default=False
         Two trials of each kind instead of five published folds and four quarters.
-    records : path, optional
-        Where to keep a JSON line a fit, and to go on from.
-    n_jobs : int, default=-1
-        Processes; all processors unless given.
-    progress : callable, optional
-        Called with what is done, what is planned, and what was last.
+    records, n_jobs, progress
+        As :class:`.registry.Reproduce` says.
     """
     read = {name: read_parts(Path(data), name) for name in BENCHMARKS}
     pieces = [

@@ -46,12 +46,8 @@ def reproduce(
         The folder with ``movielens-100k``.
     quick : bool, default=False
         5 replicates instead of 50.
-    records : path, optional
-        Where to keep a JSON line a fit, and to go on from.
-    n_jobs : int, default=-1
-        Processes; all processors unless given.
-    progress : callable, optional
-        Called with what is done, what is planned, and what was last.
+    records, n_jobs, progress
+        As :class:`.registry.Reproduce` says.
     """
     n_replicates = 5 if quick else 50
     ratings = read_ratings(Path(data) / "movielens-100k")

@@ -19,6 +19,36 @@ class Reproduction(Protocol):
         """Draw the same."""
 
 
+class Reproduce(Protocol):
+    """Runs a paper's experiments again, some of them with ``quick``.
+
+    Parameters
+    ----------
+    data : path
+        The folder with the data sets.
+    quick : bool, default=False
+        Fewer repetitions.
+    records : path, optional
+        Where to keep a JSON line a fit, and to go on from.
+    n_jobs : int, default=-1
+        Processes; all processors unless given.
+    progress : callable, optional
+        Called with what is done, what is planned, and what was last.
+    """
+
+    def __call__(
+        self,
+        data: str | os.PathLike[str],
+        *,
+        quick: bool = False,
+        records: str | os.PathLike[str] | None = None,
+        n_jobs: int = -1,
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> Reproduction:
+        """Run."""
+        ...
+
+
 @dataclass(frozen=True)
 class Paper:
     """One paper's experiments."""
@@ -28,9 +58,9 @@ class Paper:
     """The module with its ``reproduce``."""
 
     @property
-    def reproduce(self) -> Callable[..., Reproduction]:
-        """The function ``reproduce(data, *, quick, records, n_jobs, progress)``."""
-        function: Callable[..., Reproduction] = import_module(self.home).reproduce
+    def reproduce(self) -> Reproduce:
+        """The function that runs it."""
+        function: Reproduce = import_module(self.home).reproduce
         return function
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.svm import SVR
 
-from ..data import DataError, Table, read
+from ..data import Table
 from ..estimators import SVOR, RankSVM, SwapSVM
 from ..evaluation import GradedTask, Method, Protocol, Record, RecordFile, Size, Split, hold_outs, run_trial, trial_key
 from ..evaluation.size import Grid
 from .binned import Binned
 from .pointwise import Pointwise
+from .regression_sets import read_set
 from .running import Piece, Progress, run_pieces
 from .swapped_pairs_table import TableOne
 
@@ -129,18 +130,14 @@ def reproduce(
         The folder with the data sets, one folder each (see ``DATA_SETS``).
     quick : bool, default=False
         3 hold-outs instead of 20.
-    records : path, optional
-        Where to keep a JSON line a fit, and to go on from.
-    n_jobs : int, default=-1
-        Processes; all processors unless given.
-    progress : callable, optional
-        Called with what is done, what is planned, and what was last.
+    records, n_jobs, progress
+        As :class:`.registry.Reproduce` says.
     """
     n_repeats = 3 if quick else 20
     protocol = replace(_PROTOCOL, n_repeats=n_repeats)
     pieces = [
         _hold_out(name, table, split, protocol)
-        for name, table in ((name, _read(Path(data), name)) for name in DATA_SETS)
+        for name, table in _read(Path(data)).items()
         for split in _splits(name, table, n_repeats)
     ]
     made, _ = run_pieces(pieces, RecordFile(records), n_jobs, progress)
@@ -165,11 +162,5 @@ def _splits(name: str, table: Table, n_repeats: int) -> list[Split]:
     return list(hold_outs(table.grades(), n_train=size.n_train, n_test=size.n_test, n_repeats=n_repeats, seed=0))
 
 
-def _read(folder: Path, name: str) -> Table:
-    each = DATA_SETS[name]
-    path = folder / each.path
-    if not path.exists():
-        raise DataError(str(path), f"the data of {name} are not there; name the folder they lie in with --data")
-    table = read(path, target=each.target)
-    assert isinstance(table, Table)
-    return table
+def _read(folder: Path) -> dict[str, Table]:
+    return {name: read_set(folder, name, each.path, each.target) for name, each in DATA_SETS.items()}

@@ -12,7 +12,7 @@ from ..spaces import KernelSpace
 from ..sweeps import Floats, dot
 from .coarse_to_fine import coarse_to_fine
 from .newton_cg import newton_cg
-from .preconditioning import IDENTITY, Preconditioner
+from .preconditioning import IDENTITY, Preconditioner, some_rows
 from .problem import Objective, RowProblem, SolveResult
 
 _STRONG = 10.0
@@ -73,7 +73,7 @@ def squared_slacks(problem: RowProblem, *, tol: float, max_iter: int) -> SolveRe
 
 
 def _bent_rows(problem: Objective, space: KernelSpace, start: Floats | None) -> Preconditioner:
-    """Invert I + E G EᵀK, with G = strength · H over the rows E that bend: by Woodbury's formula, over these alone."""
+    """Invert the Hessian over the rows that bend; there is no other curvature but the identity's."""
     scores = np.zeros(space.n_rows) if start is None else space.scores(start)
     risk = problem.risk(scores)
     diagonal = problem.strength * risk.hessian_diagonal()
@@ -81,8 +81,7 @@ def _bent_rows(problem: Objective, space: KernelSpace, start: Floats | None) -> 
     if not 0 < len(rows) <= _MOST_BENT:
         return IDENTITY
     lines = space.lines(rows)
-    among = lines[:, rows]
-    if dot(diagonal[rows], among.diagonal().astype(float)) < _STRONG:
+    if dot(diagonal[rows], lines[:, rows].diagonal().astype(float)) < _STRONG:
         return IDENTITY
     unit, bent = np.zeros(space.n_rows), np.empty((len(rows), len(rows)))
     for place, row in enumerate(rows):
@@ -91,14 +90,6 @@ def _bent_rows(problem: Objective, space: KernelSpace, start: Floats | None) -> 
         unit[row] = 0.0
     bent *= problem.strength
     try:
-        inner = np.linalg.solve(np.eye(len(rows)) + bent @ among, bent)
+        return some_rows(lines, rows, bent)
     except np.linalg.LinAlgError:  # a kernel that is none
         return IDENTITY
-    inner = (0.5 * (inner + inner.T)).astype(lines.dtype)
-
-    def apply(residual: Floats) -> Floats:
-        out = residual.copy()
-        out[rows] -= inner @ (lines @ residual.astype(lines.dtype, copy=False))
-        return out
-
-    return Preconditioner(apply, resembles=True)

@@ -44,11 +44,17 @@ def sampled_hessian(sample: Objective, coef: Floats) -> Preconditioner:
 def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, scores: Floats) -> Preconditioner:
     """Invert I + strength · E H EᵀK, with E the sampled rows: the Hessian over them, for all functions.
 
-    ``lines`` is the kernel between the sampled rows and all, ``scores`` are those of the sampled rows. By
-    Woodbury's formula the inverse is I − E (I + G K_zz)⁻¹ G EᵀK, with G = strength · H over the sample.
+    ``lines`` is the kernel between the sampled rows and all, ``scores`` are those of the sampled rows.
     """
     assert isinstance(sample.pairs, GradedPairs)
-    bent = sample.strength * dense_hessian(sample.loss, scores, sample.pairs)
+    return some_rows(lines, rows, sample.strength * dense_hessian(sample.loss, scores, sample.pairs))
+
+
+def some_rows(lines: Array, rows: Ints, bent: Floats) -> Preconditioner:
+    """Invert I + E G EᵀK, with E some rows and G = ``bent``, by Woodbury's formula: I − E (I + G K_zz)⁻¹ G EᵀK.
+
+    ``lines`` is the kernel between these rows and all. A kernel that is none may raise ``LinAlgError``.
+    """
     inner = np.linalg.solve(np.eye(len(rows)) + bent @ lines[:, rows], bent)
     inner = (0.5 * (inner + inner.T)).astype(lines.dtype)
 
