@@ -1,1 +1,1 @@
-"""Fits against the floor: what one pass over the data costs, on the same data, in the same run."""
+"""wellorder beside its peers: workloads as data, a small file for each peer, a runner, and pages made of records."""

@@ -1,47 +1,92 @@
-"""Run the suite: ``python -m benchmarks [--quick] [--huge] [NAME ...]``."""
+"""Measure wellorder beside its peers: ``python -m benchmarks [NAMES]``, then ``python -m benchmarks table``."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
-from typing import Any
+import tempfile
+import time
+from pathlib import Path
 
-from benchmarks.workloads import GROWTH, HUGE, MOST_GROWTH, WORKLOADS
+from .lines import races
+from .peers import PEERS
+from .records import read_records
+from .runner import run
+from .table import console, known_workloads, page
+from .workloads import WORKLOADS, find_workloads
+
+RECORDS = Path(__file__).with_name("records.jsonl")
+"""What the page in the documentation is made of."""
+
+_QUICK_LIMIT = 20.0
 
 
-def run(name: str, repeats: int) -> dict[str, Any]:
-    """Measure a workload in a process of its own, so that none inherits another's memory."""
-    command = [sys.executable, "-m", "benchmarks.measure", name, str(repeats)]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return dict(json.loads(output))
+def main(arguments: list[str] | None = None) -> None:
+    """Run what is asked for."""
+    options = _parser().parse_args(arguments)
+    if options.names == ["list"]:
+        print(known_workloads())
+    elif options.names == ["table"]:
+        _write(options)
+    else:
+        _measure(options)
 
 
-def main() -> None:
-    """Print fit over floor for each workload, and how that grows with the rows."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*WORKLOADS, []], help="workloads to run (default: all but huge)")
-    parser.add_argument("--quick", action="store_true", help="once each instead of five times")
-    parser.add_argument("--huge", action="store_true", help="also those that need many gigabytes")
-    options = parser.parse_args()
-    names = options.names or [name for name in WORKLOADS if options.huge or name not in HUGE]
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="workloads or families (default: all); or 'list', or 'table' alone"
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, one turn, under three minutes")
+    parser.add_argument("--turns", type=int, default=None, help="turns for each method (default: 3; quick: 1)")
+    parser.add_argument("--threads", type=int, default=1, help="processors for each job (default: 1)")
+    parser.add_argument(
+        "--limit", type=float, default=None, help="seconds for each job, its data included (default: 300)"
+    )
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="only these methods")
+    parser.add_argument(
+        "--records",
+        type=Path,
+        default=None,
+        help="where records are added (default: benchmarks/records.jsonl; quick: a new file)",
+    )
+    parser.add_argument("--out", type=Path, default=Path("docs/results/benchmarks.md"), help="where 'table' writes")
+    return parser
 
-    print(f"{'workload':16}{'pairs':>9}{'floor s':>9}{'fit s':>8}{'floors':>8}{'limit':>7}{'extra MB':>10}{'gap':>10}")
-    floors = {}
-    for name in names:
-        result = run(name, 1 if options.quick else 5)
-        floors[name] = result["floors"]
-        memory = "" if result["extra_mb"] is None else f"{result['extra_mb']:.0f}"
-        print(
-            f"{name:16}{result['pairs']:9.1e}{result['floor_s']:9.4f}{result['fit_s']:8.3f}{result['floors']:8.1f}"
-            f"{WORKLOADS[name].limit:7.0f}{memory:>10}{result['gap']:10.1e}",
-            flush=True,
-        )
-    for small, large in GROWTH:
-        if small in floors and large in floors:
-            growth = floors[large] / floors[small]
-            print(f"growth from {small} to {large}: {growth:.2f} (at most {MOST_GROWTH})")
+
+def _measure(options: argparse.Namespace) -> None:
+    """Measure, telling how each job ended, and print each workload when it is through."""
+    workloads = find_workloads(options.names) if options.names else list(WORKLOADS.values())
+    if unknown := [name for name in options.methods or () if name not in PEERS]:
+        raise SystemExit(f"there is no method {unknown[0]!r}; methods: {', '.join(PEERS)}")
+    if options.quick:
+        workloads = [each for each in workloads if each.quick]
+    start = time.perf_counter()
+    path = options.records or (Path(tempfile.mkdtemp()) / "quick.jsonl" if options.quick else RECORDS)
+    turns = options.turns or (1 if options.quick else 3)
+    limit = options.limit or (_QUICK_LIMIT if options.quick else 300.0)
+    for workload in workloads:
+        methods = [name for name in options.methods or workload.methods if not options.quick or name in workload.quick]
+        for record in run([workload], path, turns=turns, threads=options.threads, limit=limit, methods=methods):
+            if record["status"] != "done":
+                print(f"{workload.name}, {record['method']}: {record['status']}: {record['reason']}", flush=True)
+        for race in races(read_records(path), options.threads):
+            if race.workload is workload:
+                print(console(race), flush=True)
+    print(f"{time.perf_counter() - start:.0f} s; records in {path}")
+
+
+def _write(options: argparse.Namespace) -> None:
+    """Write the page and its picture."""
+    from .picture import draw
+
+    path = options.records or RECORDS
+    records = read_records(path)
+    if not records:
+        raise SystemExit(f"{path} holds no record; measure first: python -m benchmarks --records {path}")
+    picture = options.out.with_suffix(".png")
+    draw(races(records, options.threads), picture)
+    options.out.write_text(page(records, options.threads, picture.name), encoding="utf-8")
+    print(f"{options.out} and {picture}")
 
 
 if __name__ == "__main__":

@@ -1,89 +1,281 @@
-"""Seeded data sets, each for one claim about speed."""
+"""The workloads: which data, which methods take part, and what is known of the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
+from . import generators
+from .peers import PEERS, Settings
+from .peers.peer import Task
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A data set by name, and how many floors a fit may take (the aim in brackets)."""
+    """Data by name, and who works on it."""
 
     name: str
-    make: Callable[[], tuple[Any, Any, Any]]
-    limit: float
-    aim: float | None = None
+    family: str
+    about: str
+    sizes: Mapping[str, int]
+    """What grows within the family: rows n, columns d, levels, groups."""
+    make: Callable[[], tuple[Any, Any]]
+    """The part to learn from and the part to be judged on (None where nothing is predicted)."""
+    methods: tuple[str, ...]
+    settings: Settings = field(default_factory=Settings)
+    exact: float | None = None
+    """The optimum of the objective over every pair, as other software found it."""
+    quick: tuple[str, ...] = ()
+    """The methods of a quick run; none: not part of it."""
+
+    @property
+    def task(self) -> Task:
+        """What is asked: that of all its methods."""
+        return PEERS[self.methods[0]].task
 
 
-def one_list(n: int, d: int, levels: int | None, seed: int = 0) -> tuple[Any, Any, None]:
-    """One list with a linear latent score, cut into levels of equal size, or left continuous."""
-    rng = np.random.default_rng(seed)
-    direction = rng.standard_normal(d)
-    X = rng.standard_normal((n, d))
-    latent = X @ (direction / np.linalg.norm(direction)) + 0.5 * rng.standard_normal(n)
-    if levels is None:
-        return X, latent, None
-    rank = np.empty(n, np.int64)
-    rank[np.argsort(latent)] = np.arange(n)
-    return X, (rank * levels // n).astype(float), None
+_LINEAR = ("wellorder", "wellorder-exact", "floor", "ridge", "scikit-survival", "linear-svc-drawn-pairs")
+_LEVELS = ("wellorder-odds", "mord", "skordinal-pom", "statsmodels")
+_TREES = ("lightgbm", "xgboost-pairwise")
+_OUR_TREES = ("wellorder-trees", "wellorder-trees-hinge")
+_KERNEL = ("wellorder-rbf", "wellorder-rbf-exact", "wellorder-rbf-softer", "svr", "kernel-ridge", "lightgbm")
+_KERNEL_LEVELS = ("wellorder-svor-rbf", "skordinal-svor", "skordinal-redsvm")
+_TIES = ("wellorder-compare", "wellorder-compare-exact", "wellorder-compare-squared")
+_TIES_PEERS = ("mord-on-differences", "linear-svc", "svc", "svc-flipped")
+_GROWTH = ("wellorder", "ridge", "floor")
 
+_EXACT = {"levels-2e4": 283.6868, "continuous-2e4": 413.4147, "continuous-1e6": 417.4878}
+"""At C0 = 1000: LIBLINEAR-ranksvm with its tolerance at 1e-5, and scikit-survival."""
 
-def sparse_list(n: int = 100_000, d: int = 50_000, nonzeros: int = 100, seed: int = 3) -> tuple[Any, Any, None]:
-    """One list of unit-length sparse rows whose column frequencies fall off like a text's."""
-    rng = np.random.default_rng(seed)
-    column = np.minimum((d * rng.random((n, nonzeros)) ** 2).astype(np.int64), d - 1)
-    value = rng.random((n, nonzeros)) + 0.1
-    X = sp.csr_array((value.ravel(), column.ravel(), np.arange(0, n * nonzeros + 1, nonzeros)), shape=(n, d))
-    X.sum_duplicates()
-    X = sp.csr_array(sp.diags_array(1 / np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())) @ X)
-    latent = X @ (rng.standard_normal(d) * (rng.random(d) < 0.3))
-    latent = latent / latent.std() + 0.5 * rng.standard_normal(n)
-    rank = np.empty(n, np.int64)
-    rank[np.argsort(latent)] = np.arange(n)
-    return X, (rank * 5 // n).astype(float), None
-
-
-def queries(n_queries: int = 2_000, per_query: int = 60, d: int = 136, seed: int = 4) -> tuple[Any, Any, Any]:
-    """Query lists as in web search: correlated columns, heavy tails, query effects, few good results."""
-    rng = np.random.default_rng(seed)
-    size = rng.integers(per_query - 20, per_query + 21, n_queries)
-    query = np.repeat(np.arange(n_queries), size)
-    n = len(query)
-    X = rng.standard_normal((n, d)) + 0.5 * rng.standard_normal((n_queries, d))[query]
-    X += 0.6 * rng.standard_normal((n, 12)) @ rng.standard_normal((12, d))
-    X[:, d // 2 :] = np.exp(0.5 * X[:, d // 2 :] / X[:, d // 2 :].std(axis=0))
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    latent = X @ (rng.standard_normal(d) * (rng.random(d) < 0.4))
-    latent = latent / latent.std() + 0.7 * rng.standard_normal(n) + 0.7 * rng.standard_normal(n_queries)[query]
-    return X, np.searchsorted(np.quantile(latent, [0.52, 0.75, 0.92, 0.98]), latent).astype(float), query
-
-
-def _list_of(n: int, d: int, levels: int | None) -> Callable[[], tuple[Any, Any, None]]:
-    return lambda: one_list(n, d, levels)
-
-
-WORKLOADS = {
-    workload.name: workload
-    for workload in (
-        Workload("levels-1e5", _list_of(100_000, 50, 5), 20, 8),
-        Workload("levels-1e6", _list_of(1_000_000, 50, 5), 20, 8),
-        Workload("continuous-1e5", _list_of(100_000, 50, None), 45, 20),
-        Workload("continuous-1e6", _list_of(1_000_000, 50, None), 45, 20),
-        Workload("sparse", sparse_list, 30),
-        Workload("queries", queries, 20),
-        Workload("levels-1e7", _list_of(10_000_000, 20, 5), 20),
-    )
+_QUICK = {
+    "levels": ("wellorder", "wellorder-exact", "floor", "ridge", "scikit-survival", "mord", "skordinal-pom"),
+    "continuous": ("wellorder", "wellorder-exact", "floor", "ridge", "scikit-survival", "lightgbm"),
 }
 
-HUGE = {"levels-1e7"}
-"""Left out unless asked for: they need many gigabytes."""
+_KINDS: dict[str, int | None] = {"levels": 5, "continuous": None}
 
-GROWTH = (("levels-1e5", "levels-1e6"), ("continuous-1e5", "continuous-1e6"))
-"""Pairs of workloads whose floors should hardly grow: at most by :data:`MOST_GROWTH`."""
 
-MOST_GROWTH = 1.4
+def short(n: int) -> str:
+    """Write a number of rows as in the names: 2e4.
+
+    Examples
+    --------
+    >>> short(20_000), short(1_000_000), short(800)
+    ('2e4', '1e6', '8e2')
+    """
+    zeros = len(str(n)) - len(str(n).rstrip("0"))
+    return f"{n // 10**zeros}e{zeros}"
+
+
+def _one_list(kind: str, n: int) -> Workload:
+    methods = _LINEAR + _TREES + (_LEVELS if kind == "levels" else ())
+    return Workload(
+        name=f"{kind}-{short(n)}",
+        family=kind,
+        about=f"one list, {'5 levels' if kind == 'levels' else 'continuous grades'}, linear latent score, 50 columns",
+        sizes={"n": n, "d": 50},
+        make=partial(generators.one_list, n, _KINDS[kind]),
+        methods=methods + (("linear-svc-all-pairs",) if n <= 2_000 else ()),
+        settings=Settings(C0=1_000.0),
+        exact=_EXACT.get(f"{kind}-{short(n)}"),
+        quick=_QUICK[kind] if n == 20_000 else (),
+    )
+
+
+def _floors(kind: str, n: int, d: int) -> Workload:
+    return Workload(
+        name=f"floors-{kind}-{short(n)}",
+        family=f"floors-{kind}",
+        about=f"one list, {'5 levels' if kind == 'levels' else 'continuous grades'}, default parameters (C = 1)",
+        sizes={"n": n},
+        make=partial(generators.one_list, n, _KINDS[kind], d=d),
+        methods=("wellorder", "wellorder-exact", "floor"),
+        settings=Settings(C0=float(n)),
+    )
+
+
+def _distorted(kind: str, n: int) -> Workload:
+    return Workload(
+        name=f"distorted-{kind}-{short(n)}",
+        family=f"distorted-{kind}",
+        about="one list whose order is linear, under steeply growing grades, with long tails in columns and noise",
+        sizes={"n": n, "d": 50},
+        make=partial(generators.distorted_list, n, _KINDS[kind]),
+        methods=(
+            "wellorder",
+            "wellorder-exact",
+            "floor",
+            "ridge",
+            "scikit-survival",
+            "linear-svc-drawn-pairs",
+            *_TREES,
+        ),
+        settings=Settings(C0=1_000.0),
+        quick=("wellorder", "wellorder-exact", "ridge") if n == 2_000 and kind == "continuous" else (),
+    )
+
+
+def _sparse(groups: int, n: int, d: int, *, small: bool = False) -> Workload:
+    return Workload(
+        name=f"sparse-{groups}" if not small else f"sparse-{groups}-small",
+        family=f"sparse-{groups}",
+        about=f"{d:,} sparse columns, 5 levels, {groups} group{'s' * (groups > 1)}",
+        sizes={"n": n, "d": d},
+        make=partial(generators.sparse_lists, groups, n=n, d=d),
+        methods=("wellorder", "wellorder-exact", "floor", "ridge", "linear-svc-drawn-pairs"),
+        settings=Settings(C0=1e5),
+        quick=("wellorder", "wellorder-exact", "ridge") if small else (),
+    )
+
+
+def _queries(name: str, n_queries: int, *, small: bool = False) -> Workload:
+    linear = ("wellorder", "wellorder-exact", "floor", "ridge", "linear-svc-drawn-pairs")
+    theirs = ("lightgbm", "lightgbm-lambdarank", "xgboost-pairwise", "xgboost-ndcg", "catboost-yetirank")
+    return Workload(
+        name=name,
+        family="queries",
+        about="lists of 60 rows with 136 columns, five levels, few good rows, interactions",
+        sizes={"n": 60 * n_queries, "d": 136},
+        make=partial(generators.queries, n_queries),
+        methods=linear + _OUR_TREES + (() if small else ("wellorder-ensemble",)) + theirs,
+        settings=Settings(C0=60.0 * n_queries, trees=20 if small else 100),
+        quick=("wellorder", "wellorder-exact", "ridge", "wellorder-trees", *theirs[:3]) if small else (),
+    )
+
+
+def _rbf(kind: str, n: int) -> Workload:
+    levels = _KERNEL_LEVELS if kind == "levels" else ()
+    return Workload(
+        name=f"rbf-{kind}-{short(n)}",
+        family=f"rbf-{kind}",
+        about="a bent latent score of 8 columns; kernel machines with gamma 1/8, and trees",
+        sizes={"n": n, "d": 8},
+        make=partial(generators.ball, n, _KINDS[kind]),
+        methods=_KERNEL + levels + _OUR_TREES + ("xgboost-pairwise", "wellorder-ensemble"),
+        settings=Settings(C0=10.0 * n, gamma=1 / 8),
+        quick=(*_KERNEL, "wellorder-svor-rbf", "skordinal-svor") if n == 500 and kind == "levels" else (),
+    )
+
+
+def _ball(kind: str, n: int) -> Workload:
+    return Workload(
+        name=f"ball-{kind}-{short(n)}",
+        family=f"ball-{kind}",
+        about="the same bent score, too many rows for kernels: trees",
+        sizes={"n": n, "d": 8},
+        make=partial(generators.ball, n, _KINDS[kind]),
+        methods=_OUR_TREES + _TREES,
+    )
+
+
+def _ties(n: int) -> Workload:
+    return Workload(
+        name=f"ties-{short(n)}",
+        family="ties",
+        about="comparisons with ties, 10 columns, linear score",
+        sizes={"n": n, "d": 10},
+        make=partial(generators.duels, n),
+        methods=_TIES + tuple(name for name in _TIES_PEERS if n <= 50_000 or not name.startswith("svc")),
+        settings=Settings(C0=1.0),
+        quick=(*_TIES[:2], "mord-on-differences", "linear-svc", "svc-flipped") if n == 800 else (),
+    )
+
+
+def _games(n: int, *, small: bool = False) -> Workload:
+    return Workload(
+        name=f"games-{short(n)}",
+        family="games",
+        about="games without ties between 300 items",
+        sizes={"n": n},
+        make=partial(generators.games, n),
+        methods=("wellorder-davidson", "choix-newton", "choix-ilsr"),
+        quick=("wellorder-davidson", "choix-newton") if small else (),
+    )
+
+
+def _metric(metric: str, n: int, *, small: bool = False) -> Workload:
+    lists = metric == "ndcg@10"
+    arrays = ("wellorder-metrics", "scikit-learn-metrics")
+    return Workload(
+        name=f"{'ndcg' if lists else metric}-{short(n)}",
+        family="ndcg" if lists else metric,
+        about="NDCG@10 of lists of 100 rows, linear gains" if lists else "AUC of one list, two levels",
+        sizes={"n": n},
+        make=partial(generators.judged_lists, n, 100 if lists else None, 5 if lists else 2),
+        methods=(*arrays, "pytrec-eval", "ranx") if lists else arrays,
+        settings=Settings(metric=metric),
+        quick=arrays if small else (),
+    )
+
+
+def _letor(n_queries: int, *, small: bool = False) -> Workload:
+    return Workload(
+        name=f"letor-{short(n_queries)}",
+        family="letor",
+        about="reading a LETOR file: queries of 60 rows, 136 features",
+        sizes={"n": 60 * n_queries},
+        make=lambda: generators.letor_file(Path(tempfile.gettempdir()), n_queries),
+        methods=("wellorder-read", "load-svmlight-file"),
+        quick=("wellorder-read", "load-svmlight-file") if small else (),
+    )
+
+
+def _growth(what: str, value: int) -> Workload:
+    n, sizes = 100_000, {"n": 100_000, "d": 50, "levels": 5, "groups": 1} | {what: value}
+    make: Callable[[], tuple[Any, Any]] = partial(generators.one_list, n, sizes["levels"], d=sizes["d"])
+    if what == "groups":
+        make = partial(generators.many_lists, n, value)
+    return Workload(
+        name=f"growth-{what}-{value}",
+        family=f"growth-{what}",
+        about=f"100,000 rows, the number of {'columns' if what == 'd' else what} growing",
+        sizes={what: value},
+        make=make,
+        methods=_GROWTH,
+        settings=Settings(C0=1_000.0),
+    )
+
+
+_ALL = (
+    *(_one_list(kind, n) for kind in _KINDS for n in (2_000, 20_000, 200_000, 1_000_000)),
+    *(_floors(kind, n, 50) for kind in _KINDS for n in (100_000, 1_000_000)),
+    _floors("levels", 10_000_000, 20),
+    *(_distorted(kind, n) for kind in _KINDS for n in (2_000, 20_000, 200_000, 1_000_000)),
+    _sparse(1, 5_000, 2_000, small=True),
+    *(_sparse(groups, 100_000, 50_000) for groups in (1, 20)),
+    _queries("queries-small", 100, small=True),
+    _queries("queries", 2_000),
+    *(_rbf(kind, n) for kind in _KINDS for n in (500, 2_000, 8_000)),
+    *(_ball(kind, 100_000) for kind in _KINDS),
+    *(_ties(n) for n in (800, 5_000, 50_000, 200_000)),
+    _games(2_000, small=True),
+    _games(50_000),
+    _metric("auc", 100_000, small=True),
+    _metric("auc", 10_000_000),
+    _metric("ndcg@10", 100_000, small=True),
+    _metric("ndcg@10", 10_000_000),
+    _letor(20, small=True),
+    _letor(2_000),
+    *(_growth("d", d) for d in (10, 50, 250)),
+    *(_growth("levels", levels) for levels in (2, 20, 200, 2_000, 20_000)),
+    *(_growth("groups", groups) for groups in (1, 10, 100, 1_000, 10_000)),
+)
+
+WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in _ALL}
+"""In the order in which they are run and shown."""
+
+
+def find_workloads(names: list[str]) -> list[Workload]:
+    """Return workloads by name or by family; an unknown one is an error that lists them."""
+    found: dict[str, Workload] = {}
+    for name in names:
+        some = {key: each for key, each in WORKLOADS.items() if name in (key, each.family)}
+        if not some:
+            families = ", ".join(dict.fromkeys(each.family for each in WORKLOADS.values()))
+            raise SystemExit(f"there is no workload or family {name!r}; families: {families}")
+        found |= some
+    return list(found.values())
