@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from wellorder import RankSVM
 from wellorder.losses import LOSSES
 from wellorder.order import Grades
 from wellorder.solvers import make_problem
-from wellorder.solvers.preconditioning import sampled_hessian, some_rows
+from wellorder.solvers.preconditioning import IDENTITY, by_inverse, sampled_hessian, some_rows
 from wellorder.spaces import Kernel, LinearSpace
 
 
@@ -32,3 +33,33 @@ def test_the_hessian_of_few_columns_is_inverted_exactly():
     w, v = rng.normal(size=3), rng.normal(size=3)
     product = problem.risk(X @ w).hessian_product
     assert sampled_hessian(problem, w).apply(v + problem.strength * X.T @ product(X @ v)) == pytest.approx(v)
+
+
+def test_what_a_step_has_shown_is_learned():
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(5, 5))
+    H, guess = np.eye(5) + root @ root.T, by_inverse(np.diag(rng.random(5) + 0.1))
+    step = rng.normal(size=5)
+    learned = guess.learned(step, H @ step)
+    assert learned.apply(H @ step) == pytest.approx(step)
+    assert np.linalg.eigvalsh(learned.inverse).min() > 0
+    assert guess.learned(step, -H @ step) is guess  # no convex function bends like that
+    assert IDENTITY.learned(step, H @ step) is IDENTITY
+
+
+@pytest.mark.parametrize("n_levels", [5, None])
+def test_a_large_fit_goes_over_all_rows_few_times(monkeypatch, n_levels):
+    rng = np.random.default_rng(4)
+    n, calls = 60_000, []
+    X = rng.standard_normal((n, 10))
+    y = X[:, 0] + rng.standard_normal(n)
+    for name in ("scores", "adjoint"):
+        product = getattr(LinearSpace, name)
+
+        def counted(self, vector, product=product):
+            calls.append(self.n_rows)
+            return product(self, vector)
+
+        monkeypatch.setattr(LinearSpace, name, counted)
+    RankSVM().fit(X, y if n_levels is None else np.digitize(y, [-1.5, -0.5, 0.5, 1.5]))
+    assert calls.count(n) <= 6  # a start and two steps: there and back

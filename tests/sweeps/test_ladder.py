@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from wellorder.sweeps import compiled
+from wellorder.sweeps import compiled, compiled_sums
 
 
 @pytest.mark.parametrize("mirror", [False, True])
-@pytest.mark.parametrize("bounds", [[0, 30_000], [0, 1, 12_000, 12_000, 29_000, 30_000]])
+@pytest.mark.parametrize("bounds", [[0, 70_000], [0, 30_000, 70_000], [0, 1, 1_000, 1_000, 1_007, 69_999, 70_000]])
 def test_chunks_of_ranks_are_one_tree(bounds, mirror):
     rng = np.random.default_rng(0)
-    n, bounds = 30_000, np.array(bounds)
+    n, bounds = 70_000, np.array(bounds)
     rank = np.empty(n, np.int32)
     ascending = np.empty(n)
     for first, last in pairwise(bounds):
@@ -23,8 +23,8 @@ def test_chunks_of_ranks_are_one_tree(bounds, mirror):
     steps = n - bounds[::-1] if mirror else bounds
     reach = compiled.reach(ascending, steps, 0.7, mirror)
     payload = np.vstack([np.ones(n), ascending])
-    found = compiled.ladder_sums(rank, reach, payload, steps, mirror)
-    expected = compiled._fenwick_sums(rank, reach, payload, steps, mirror)
+    found = compiled_sums.ladder_sums(rank, reach, payload, steps, mirror)
+    expected = compiled_sums.fenwick_sums(rank, reach, payload, steps, mirror)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], atol=1e-8)
     assert found[0].any()

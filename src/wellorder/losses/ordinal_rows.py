@@ -22,6 +22,12 @@ _LISTED_PER_LEVEL = 8_000
 _MOST_LISTED = 2_000_000
 """Thresholds are found by sorting the looks of single rows while they are so few, by bisection where they are more."""
 
+_MOST_ONE_BY_ONE = 30_000
+"""Up to so many looks of single rows, visiting each costs less than searching for those inside a margin."""
+
+_ROWS_PER_LEVEL = 50
+"""Up to so many rows a level on average, levels are searched all at once, else one after the other."""
+
 
 class Looks(NamedTuple):
     """Which level's rows look at which threshold, and on which side of it they belong (+1: above)."""
@@ -106,18 +112,30 @@ class SortedRows:
         ``at`` has the threshold of each look. A row of side t is wrong by 1 − t (s − b), inside where this is
         between 0 and ``width``.
         """
-        looks, bounds = self.rows.looks, self.rows.bounds
-        above = looks.side > 0
+        above = self.rows.looks.side > 0
         near = at + np.where(above, 1.0 - width, -1.0)
         far = at + np.where(above, 1.0, width - 1.0)
-        limits = np.stack([near, far])
-        places = np.empty(limits.shape, np.int64)
-        for level in range(self.rows.n_levels):
-            mine = slice(looks.bounds[level], looks.bounds[level + 1])
-            here = self.scores[bounds[level] : bounds[level + 1]]
-            places[:, mine] = bounds[level] + np.searchsorted(here, limits[:, mine])
-        low, high = places
+        low, high = self._search(np.stack([near, far]))
         return Windows(low, high, np.where(above, self._first, high), np.where(above, low, self._last))
+
+    def _search(self, limits: Floats) -> Ints:
+        """Find for each look the first row of its level that a limit does not exceed; several limits a look."""
+        looks, bounds = self.rows.looks, self.rows.bounds
+        places = np.empty(limits.shape, np.int64)
+        if len(self.scores) > _ROWS_PER_LEVEL * self.rows.n_levels:
+            for level in range(self.rows.n_levels):
+                mine = slice(looks.bounds[level], looks.bounds[level + 1])
+                here = self.scores[bounds[level] : bounds[level + 1]]
+                places[:, mine] = bounds[level] + np.searchsorted(here, limits[:, mine])
+            return places
+        places[:], end = self._first, np.broadcast_to(self._last, limits.shape)
+        padded = np.append(self.scores, np.inf)
+        # invariant: the place sought lies in [places, end]; halved for all at once, as a level has few rows
+        for _ in range(int(np.diff(bounds).max()).bit_length()):
+            middle = (places + end) // 2
+            beyond = (middle < end) & (padded[middle] < limits)
+            places, end = np.where(beyond, middle + 1, places), np.where(beyond, end, middle)
+        return places
 
     def slopes(self, at: Floats, width: float) -> tuple[Floats, Floats]:
         """Return each look's slope Σ ω θ t of the loss in its threshold, and its curvature there."""
@@ -145,18 +163,38 @@ class SortedRows:
 
         low, high = (np.full(n_blocks, end) for end in self._outermost)
         if width > 0.0:
-            return rising_zeros(slopes, low, high, smallest, 0.5 * (low + high))
+            listed = self.rows.n_looks <= _MOST_ONE_BY_ONE
+            rising = self._listed_slopes(of_look, n_blocks, width) if listed else slopes
+            return rising_zeros(rising, low, high, smallest, 0.5 * (low + high))
         if self.rows.n_looks <= min(_LISTED_PER_LEVEL * self.rows.n_levels, _MOST_LISTED):
             return self._medians(of_look, n_blocks)
         left = _bisection(lambda b: slopes(b)[0] >= -smallest, low, high)
         right = _bisection(lambda b: slopes(b)[0] > smallest, low, high)
         return 0.5 * (left + right)
 
+    def _listed_slopes(self, of_look: Ints, n_blocks: int, width: float) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Return the function that adds up slope and curvature of each block over the looks of single rows."""
+        row, look = self._single_looks()
+        side, block, weight = self.rows.looks.side[look], of_look[look], self.weight[row]
+        without, steep = (1.0 - side * self.scores[row]) / width, side / width
+
+        def slopes(b: Floats) -> tuple[Floats, Floats]:
+            wrong = without + steep * b[block]
+            inside = (wrong > 0.0) & (wrong < 1.0)
+            slope = np.bincount(block, weight * side * np.clip(wrong, 0.0, 1.0), n_blocks)
+            return slope, np.bincount(block, weight * inside, n_blocks) / width
+
+        return slopes
+
+    def _single_looks(self) -> tuple[Ints, Ints]:
+        """List the looks of single rows: the row's place, and which look of its level it is."""
+        lengths = self._last - self._first
+        return ranges(self._first, lengths), np.repeat(np.arange(len(lengths)), lengths)
+
     def _medians(self, of_look: Ints, n_blocks: int) -> Floats:
         """Return for each block the weighted median of the places s − t, where a row's loss begins or ends."""
-        lengths = self._last - self._first
-        look = np.repeat(np.arange(len(lengths)), lengths)
-        row, side, block = ranges(self._first, lengths), self.rows.looks.side[look], of_look[look]
+        row, look = self._single_looks()
+        side, block = self.rows.looks.side[look], of_look[look]
         place, weight = self.scores[row] - side, self.weight[row]
         order = np.lexsort((place, block))
         place, running = place[order], np.cumsum(weight[order])

@@ -21,7 +21,9 @@ class RiskAt:
     gradient: Floats
     hessian_diagonal: Callable[[], Floats]
     hessian_product: Callable[[Floats], Floats]
-    """u ↦ H u, with H the (generalised) Hessian in the scores."""
+    """u ↦ H u, with H the (generalised) Hessian in the scores. On a device also of several u at once, one a line."""
+    hessian_form: Callable[[Floats], Floats] | None = None
+    """U ↦ Uᵀ H U, where that costs less than products with one column after the other."""
     slope: float = np.nan
     """Σ W_ij · loss'(s_i − s_j), of the losses that bound a hinge from below."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..order import GradedPairs, Windows
-from ..sweeps import Floats, dot
+from ..order import DeviceWindows, GradedPairs, Windows, make_windows
+from ..sweeps import Floats, dot, namespace
 from .risk import RiskAt
 
 
@@ -21,10 +23,10 @@ class Shortfalls:
     Everything here is in the windows' sorted order.
     """
 
-    def __init__(self, windows: Windows) -> None:
+    def __init__(self, windows: Windows | DeviceWindows) -> None:
         self._windows = windows
-        margin, s, factor = windows.margin, windows.scores, windows.factor
-        (n_above, s_above), (n_below, s_below) = windows.sums(np.vstack([np.ones_like(s), s]))
+        margin, s, factor, xp = windows.margin, windows.scores, windows.factor, namespace(windows.scores)
+        (n_above, s_above), (n_below, s_below) = windows.sums(xp.stack([xp.ones_like(s), s]))
         if factor is not None:
             for part in (n_above, s_above, n_below, s_below):
                 part *= factor
@@ -41,16 +43,26 @@ class Shortfalls:
         self.gradient = gradient
         self.squares = float(margin * self.total + 0.5 * dot(s, gradient))
 
-    def product(self, v: Floats) -> Floats:
-        """Return H v."""
-        (above,), (below,) = self._windows.sums(v[None, :])
+    def form(self, V: Floats) -> Floats:
+        """Return Vᵀ H V = S + Sᵀ: what the rows see above themselves is what they see below, transposed."""
+        assert isinstance(self._windows, Windows)
+        below = self._windows.sums_below(V.T).T
+        below *= -2.0 if self._windows.factor is None else -2.0 * self._windows.factor[:, None]
+        below += self.degree[:, None] * V
+        half = V.T @ below
+        return np.asarray(half + half.T)
+
+    def product(self, v: Any) -> Any:
+        """Return H v; of several vectors at once, one a line."""
+        above, below = self._windows.sums(v if v.ndim > 1 else v[None])
+        above, below = above.reshape(v.shape), below.reshape(v.shape)
         above += below
         if self._windows.factor is not None:
             above *= self._windows.factor
         out = v * self.degree
         out -= above
         out *= 2.0
-        return np.asarray(out)
+        return out
 
 
 class SquaredHinge:
@@ -63,12 +75,13 @@ class SquaredHinge:
 
     def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         """Sum over the pairs of graded rows in two sweeps."""
-        windows = Windows(pairs, scores, margin=1.0)
+        windows = make_windows(pairs, scores, margin=1.0)
         short = Shortfalls(windows)
         return RiskAt(
             value=short.squares,
             gradient=windows.to_rows(short.gradient),
             slope=-2.0 * short.total,
             hessian_diagonal=lambda: windows.to_rows(2.0 * short.degree),
-            hessian_product=lambda u: windows.to_rows(short.product(u[windows.rows])),
+            hessian_product=lambda u: windows.to_rows(short.product(u[..., windows.rows])),
+            hessian_form=(lambda U: short.form(U[windows.rows])) if isinstance(windows, Windows) else None,
         )

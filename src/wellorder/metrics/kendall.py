@@ -9,7 +9,9 @@ import numpy as np
 
 from ..order import Grades, OrderGraph, check_scores, swapped_weight
 from ..order.pairs import GradedPairs, make_pairs
-from ..sweeps import Floats, Ints
+from ..sweeps import Floats, Ints, is_tensor
+from ..sweeps.device import untied_weight
+from ..sweeps.tensors import beside
 from .inputs import check_option, read_grades, undefined
 from .lists import make_lists
 
@@ -78,6 +80,12 @@ def kendall_tau(
 
 def _untied(grades: Grades, scores: Floats) -> Floats:
     """Sum ω_i ω_j, in each group, over the pairs of rows with different scores."""
+    if is_tensor(scores):
+        judged = np.flatnonzero(grades.level >= 0)
+        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+        group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+        group, weight = beside(scores, group[judged]), beside(scores, weight[judged])
+        return untied_weight(scores[beside(scores, judged)], group, weight, grades.n_groups)
     lists = make_lists(grades, scores)
     weight = np.ones(len(lists.rows)) if grades.weight is None else grades.weight[lists.rows]
     of_run = lists.run_sums(weight)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..order import Grades, check_scores
-from ..sweeps import Array, Floats, Ints, sort_rows, use_compiled
+from ..sweeps import Array, Floats, Ints, sort_rows, to_numpy, use_compiled
 from .inputs import Empty, read_unweighted, relevant_levels, undefined
 
 
@@ -75,19 +75,27 @@ class Lists:
 
     def mean(self, name: str, values: Floats, defined: Array, empty: Empty) -> float:
         """Average over the groups; one where the metric is not defined counts as ``empty``."""
-        there = self.sizes > 0
-        if empty != "skip":
-            values, defined = np.where(defined, values, float(empty)), there
-        chosen = values[defined & there]
-        if len(chosen) == 0:
-            what = f"none of {int(there.sum()):,} queries has a relevant item" if there.any() else "there is no row"
-            return undefined(name, what, depth=2)
-        return float(np.mean(chosen))
+        return mean_of_lists(name, values, defined, self.sizes, empty, depth=3)
+
+
+def mean_of_lists(name: str, values: Floats, defined: Array, sizes: Array, empty: Empty, *, depth: int = 2) -> float:
+    """Average over lists that have rows; one where the metric is not defined counts as ``empty``.
+
+    ``depth`` is the number of calls from whoever is warned where nothing is left to average.
+    """
+    there = sizes > 0
+    if empty != "skip":
+        values, defined = np.where(defined, values, float(empty)), there
+    chosen = values[defined & there]
+    if len(chosen) == 0:
+        what = f"none of {int(there.sum()):,} queries has a relevant item" if there.any() else "there is no row"
+        return undefined(name, what, depth=depth)
+    return float(np.mean(chosen))
 
 
 def make_lists(grades: Grades, scores: Any) -> Lists:
     """Sort the judged rows by group and descending score, and find the ties."""
-    values = check_scores(scores, len(grades))
+    values = to_numpy(check_scores(scores, len(grades)))
     judged = grades.level >= 0
     block = grades.group
     if block is None and not judged.all():

@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..order import Grades
-from ..sweeps import Array, Floats
+from ..order import Grades, check_scores
+from ..sweeps import Array, Floats, to_numpy, use_compiled
 from .inputs import (
     Empty,
     check_cutoff,
@@ -21,9 +21,12 @@ from .inputs import (
     grade_values,
     read_unweighted,
 )
-from .lists import Lists, judged_lists, make_lists
+from .lists import Lists, judged_lists, make_lists, mean_of_lists
 
 Gain = Literal["exp2", "linear"]
+
+_FEW_PLACES = 100
+"""Of a cut-off: up to so many, they are picked out of large lists without sorting them."""
 
 
 def ndcg(
@@ -73,6 +76,10 @@ def ndcg(
         check_cutoff(k)
     grades = read_unweighted("ndcg", y, groups)
     gains = _gains(grades, gain)
+    if k is not None and k <= _FEW_PLACES and use_compiled(len(grades)):
+        found, ideal, sizes = _top_gains(grades, scores, gains, int(k))
+        defined = ideal > 0
+        return mean_of_lists("ndcg", np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, sizes, empty)
     lists = make_lists(grades, scores)
     discount = 1.0 / np.log2(1.0 + lists.position)
     if k is not None:
@@ -260,6 +267,21 @@ def _gains(grades: Grades, gain: Gain) -> Floats:
             "grades to 0, 1, 2, ..."
         )
     return np.exp2(values) - 1.0
+
+
+def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floats, Floats, Array]:
+    """Return each list's expected DCG@k, the best one, both in units of its highest gain, and how long it is."""
+    from ..sweeps import compiled, compiled_tops
+
+    values = np.ascontiguousarray(to_numpy(check_scores(scores, len(grades))))
+    n, group = len(grades), grades.group
+    bounds, rows = np.array([0, n], np.int32), np.empty(0, np.int32)
+    if group is not None:
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=grades.n_groups))]).astype(np.int32)
+        if (group[1:] < group[:-1]).any():
+            rows = compiled.bucket(np.arange(n, dtype=np.int32), group, bounds)
+    discount = 1.0 / np.log2(1.0 + np.arange(1.0, k + 1.0))
+    return compiled_tops.top_gains(grades.level, values, rows, bounds, gains, discount)
 
 
 def _best_levels(lists: Lists, n_levels: int) -> Array:

@@ -2,6 +2,7 @@
 
 from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share
 from .consistent import ConsistentPairs, make_consistent
+from .device_windows import DeviceWindows, make_windows
 from .grades import Grades, Supervision, refuse_beside
 from .graph import OrderGraph
 from .listed import ListedPairs, draw_pairs
@@ -16,6 +17,7 @@ __all__ = [
     "ComparisonSummary",
     "Comparisons",
     "ConsistentPairs",
+    "DeviceWindows",
     "GradedPairs",
     "Grades",
     "ListedPairs",
@@ -31,6 +33,7 @@ __all__ = [
     "direction_share",
     "draw_pairs",
     "make_consistent",
+    "make_windows",
     "refuse_beside",
     "swapped_weight",
 ]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Edges, Floats, Ints, ranges
+from ..sweeps import Array, Edges, EdgeTable, Floats, Ints, ranges
 from .graph import Full, Scale, Table
 
 LADDER_FROM = 32
@@ -21,6 +21,10 @@ LADDER_FROM = 32
 
 PAIRS_PER_ROW = 4
 """A ladder is also used where pairs of cells would be more than this many times the rows."""
+
+
+MOST_IN_TABLE = 16
+"""Groups of at most so many cells have the weights between them in a table."""
 
 
 class CellPairs(NamedTuple):
@@ -77,7 +81,18 @@ class Cells:
         low, high, weight = self.pairs
         above = sp.coo_array((weight, (low, high)), shape=(self.n, self.n)).tocsr()
         below = sp.coo_array((weight, (high, low)), shape=(self.n, self.n)).tocsr()
-        return _edges(above), _edges(below)
+        return _edges(above, self._table(low, high)), _edges(below, self._table(high, low))
+
+    def _table(self, looking: Array, seen: Array) -> EdgeTable | None:
+        """Return what each cell weighs for the cells of its group that look up at it; None if mostly nothing."""
+        assert self.pairs is not None
+        width = int(np.diff(self.group_starts).max(initial=0))
+        if width > MOST_IN_TABLE or self.n * width > PAIRS_PER_ROW * int(self.count.sum()):
+            return None
+        first_cell = self.group_starts[:-1].astype(np.int32)
+        weights = np.zeros((self.n, width))
+        weights[seen, looking - first_cell[self.group[looking]]] = self.pairs.weight
+        return EdgeTable(weights, first_cell)
 
     def ranks(self) -> tuple[Ints, Ints]:
         """Return the rank of each cell in its group, counted from the top and from the bottom."""
@@ -115,7 +130,7 @@ def make_cells(
     if group is not None:
         of_active = (group if everything else group[active]).astype(np.int64) * n_levels + of_active
     cell, key = _compress(of_active, n_levels * (1 if group is None else int(group.max(initial=-1)) + 1))
-    cell_group, cell_level = key // n_levels, key % n_levels
+    cell_group, cell_level = (np.zeros_like(key), key) if group is None else np.divmod(key, n_levels)
     count = np.bincount(cell, minlength=len(key))
 
     pairs = None
@@ -216,5 +231,6 @@ def _look_up(table: sp.csr_array, lines: Array, columns: Array) -> tuple[Array, 
     return at, stored[at] == wanted if len(stored) else np.zeros(len(wanted), bool)
 
 
-def _edges(matrix: sp.csr_array) -> Edges:
-    return Edges(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), np.asarray(matrix.data, dtype=float))
+def _edges(matrix: sp.csr_array, table: EdgeTable | None) -> Edges:
+    indptr, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    return Edges(indptr, indices, np.asarray(matrix.data, dtype=float), table)

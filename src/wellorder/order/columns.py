@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..sweeps import Array, Ints, argsort, use_compiled
+from ..sweeps import Array, Ints, argsort, is_tensor, to_numpy, use_compiled
+from ..sweeps.device import rank_there
 
 _FEW = 65_536
 """Whole numbers within this range are numbered by counting instead of sorting."""
@@ -63,10 +64,11 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, numbers.Number | np.datetime64 | np.timedelta64) and bool(value != value)
 
 
-def rank_values(values: Array) -> tuple[Ints, Array]:
+def rank_values(values: Array, where: Any = None) -> tuple[Ints, Array]:
     """Give numbers to the distinct values, in ascending order; by counting where they are few whole numbers.
 
-    Returns the number of each row's value, and the distinct values. No NaN.
+    Returns the number of each row's value, and the distinct values. No NaN. If values came from ``where``, a tensor
+    on a device, that device sorts them.
     """
     offset = _small_offsets(values)
     if offset is not None:
@@ -74,6 +76,8 @@ def rank_values(values: Array) -> tuple[Ints, Array]:
         number = (np.cumsum(present) - 1).astype(np.int32)
         low = values.min().astype(np.float64) if values.dtype.kind == "f" else values.min()
         return number[offset], (np.flatnonzero(present).astype(low.dtype) + low).astype(values.dtype)
+    if is_tensor(where) and where.device.type != "cpu":
+        return rank_there(values, where)
     compiled = values.dtype == np.float64 and use_compiled(len(values))
     order = argsort(values, compiled=compiled)
     ascending = values[order]
@@ -114,6 +118,8 @@ def _small_offsets(values: Array) -> Array | None:
 
 
 def _to_array(values: Any) -> Array:
+    if is_tensor(values):
+        return to_numpy(values)
     if isinstance(values, np.ma.MaskedArray):
         return as_objects(values.tolist())
     if isinstance(values, np.ndarray):

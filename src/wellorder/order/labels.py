@@ -48,7 +48,7 @@ def encode_grades(y: Any, levels: Iterable[Hashable] | None = None) -> tuple[Int
             "use NaN for a row without a grade"
         )
     missing = values != values  # NaN and NaT
-    codes, distinct = rank_values(values[~missing] if missing.any() else values)
+    codes, distinct = rank_values(values[~missing] if missing.any() else values, where=y)
     return _spread(codes, missing), distinct
 
 

@@ -74,6 +74,11 @@ class GradedPairs:
             )
 
     @cached_property
+    def kept(self) -> dict[tuple[str, str], object]:
+        """What others have made of these pairs and may want again, as copies on a device."""
+        return {}
+
+    @cached_property
     def log_reach(self) -> float:
         """How far the row weights and the pairs' own weights lie from one at most, in natural logarithms."""
         cells = self.cells
@@ -175,17 +180,20 @@ class GradedPairs:
         it, so that every pair counts for its part of the whole on average.
         """
         q = min(1.0, size / max(len(self.active), 1))
-        cell = self.cells.of_row[self.active]
-        block = self.cells.group[cell]
-        large = (np.diff(self.bounds) >= _LARGE_GROUP)[block]
-        q_row = np.full(len(cell), q)
+        cell = self.cells.of_row if len(self.active) == self.n_rows else self.cells.of_row[self.active]
+        large = np.diff(self.bounds) >= _LARGE_GROUP
+        q_cell = np.full(self.cells.n, q)
         if self.cells.n * _ROWS_PER_CELL <= size:  # few cells: none of them should go missing
-            q_row = np.clip(_ROWS_PER_CELL / self.cells.count, q, 1.0)[cell]
-        drawn = np.where(large, rng.random(len(cell)) < q_row, (rng.random(self.cells.n_groups) < q)[block])
-        rows = self.active[drawn]
+            q_cell = np.clip(_ROWS_PER_CELL / self.cells.count, q, 1.0)
+        alike = bool((q_cell == q).all())
+        drawn = rng.random(len(cell)) < (q if alike else q_cell[cell])
+        if not large.all():
+            block = self.cells.group[cell]
+            drawn = np.where(large[block], drawn, (rng.random(self.cells.n_groups) < q)[block])
+        rows, cell = self.active[drawn], cell[drawn]
         weight = None if self.row_weight is None else self.row_weight[rows]
-        if not (large.all() and (q_row == q).all()) and large.any():
-            more = np.where(large, np.sqrt(q) / q_row, 1.0)[drawn]
+        if not (large.all() and alike) and large.any():
+            more = np.where(large[self.cells.group[cell]], np.sqrt(q) / q_cell[cell], 1.0)
             weight = more if weight is None else weight * more
         group = None if self.group is None else self.group[rows]
         return rows, make_pairs(self.level[rows], group, weight, self.graph, self.balance, compiled=self.compiled)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sweeps import Floats
+from ..sweeps import Floats, is_tensor, to_numpy
 
 
 def check_weights(weights: Any, n: int, *, of: str = "row") -> Floats | None:
@@ -14,7 +14,7 @@ def check_weights(weights: Any, n: int, *, of: str = "row") -> Floats | None:
     if weights is None:
         return None
     try:
-        values = np.array(weights, dtype=float)
+        values = np.array(to_numpy(weights) if is_tensor(weights) else weights, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"weights must be numbers, one a {of}") from None
     if values.ndim == 0:

@@ -68,6 +68,15 @@ class Windows:
         above, below = self._both(np.vstack([payload, self._scale * payload]))
         return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
 
+    def sums_below(self, payload: Floats) -> Floats:
+        """Sum over the rows below each row only: for many lines, best the transpose of rows in memory."""
+        if self.weight is not None:
+            payload = payload * self.weight
+        below = self._sides[1].sums(payload)
+        if self._scale is None:
+            return below
+        return np.asarray(self._scale * below - self._sides[1].sums(self._scale * payload))
+
     def to_rows(self, values: Floats) -> Floats:
         """Put values in sorted order back to their rows; rows in no pair get zero."""
         out = np.zeros(self._n_rows) if len(self.rows) < self._n_rows else np.empty(self._n_rows)

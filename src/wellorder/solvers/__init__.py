@@ -8,10 +8,13 @@ from .convex_hull import SmoothProblem, squared_slacks
 from .cutting_plane import cutting_plane
 from .flipped import FlippedSolution, flipped_kernel_svm, flipped_svm, refuse_many_flipped
 from .hull_qp import HullProgramme, HullSolution, SlackLoss, Slacks, cost_of_nothing, made_plain, solve_hulls
+from .interior import explicit_svm
 from .learner_boosting import Learners, boost_learner
 from .newton_cg import newton_cg
 from .nonnegative import nonnegative_newton
+from .on_device import solve_on_device
 from .ordinal import OrdinalProblem, ordinal_svm
+from .partitioned import PartitionedProblem, pose_problem
 from .problem import Problem, RowProblem, SolveResult, make_problem
 from .proportional_odds import maximum_likelihood
 from .ties import TieProblem, tied_svm
@@ -26,6 +29,7 @@ __all__ = [
     "Learners",
     "MarginSolution",
     "OrdinalProblem",
+    "PartitionedProblem",
     "Problem",
     "Rounds",
     "RowProblem",
@@ -42,6 +46,7 @@ __all__ = [
     "coarse_to_fine",
     "cost_of_nothing",
     "cutting_plane",
+    "explicit_svm",
     "flipped_kernel_svm",
     "flipped_svm",
     "lambdarank_trees",
@@ -52,9 +57,11 @@ __all__ = [
     "newton_cg",
     "nonnegative_newton",
     "ordinal_svm",
+    "pose_problem",
     "refuse_many_flipped",
     "regression_trees",
     "solve_hulls",
+    "solve_on_device",
     "squared_slacks",
     "tied_svm",
 ]

@@ -90,7 +90,8 @@ def boost(
     """
     scores, beside = np.zeros(sizes[0]), np.zeros(sizes[1])
     here = risk(scores)
-    enough = _DONE * here.value
+    begun = here.value
+    enough = _DONE * begun
     pieces: list[Any] = []
     weights: list[float] = []
     train: list[float] = []
@@ -106,6 +107,8 @@ def boost(
         if rounds.learning_rate != 1.0:
             found = scores + step * proposal.values
             after = risk(found)
+        if not after.value <= _DIVERGED * begun:
+            _refuse_overshooting(rounds.learning_rate, len(train) + 1)
         scores, here = found, after
         pieces.append(proposal.piece)
         weights.append(step)
@@ -121,6 +124,15 @@ def boost(
     )
 
 
+def _refuse_overshooting(learning_rate: float, n_rounds: int) -> None:
+    """Say why a risk that each best step lowers has risen above where it began."""
+    if learning_rate > 1.0:
+        raise ValueError(
+            f"learning_rate={learning_rate:g} oversteps: after {n_rounds} round{'s' * (n_rounds > 1)} the risk is "
+            "above where it began, and boosting diverges; take a learning_rate of at most 1"
+        )
+
+
 def is_enough(held_out: list[float], patience: int | None) -> bool:
     """Say whether the last ``patience`` rounds have brought no lower validation risk."""
     return patience is not None and len(held_out) - 1 - int(np.argmin(held_out)) >= patience
@@ -131,6 +143,9 @@ _EXACT = 1e-6
 
 _FAR = 1e-2
 """It also ends where the risk is this part of what it was: rows that a piece separates would send it on for ever."""
+
+_DIVERGED = 1.0 + 1e-9
+"""A risk that is more than so many times what it was at the start has been overstepped."""
 
 _DONE = 1e-10
 """Boosting ends where the risk is this part of what it was at first."""

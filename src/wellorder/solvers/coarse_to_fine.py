@@ -12,7 +12,7 @@ from typing import TypedDict
 import numpy as np
 
 from ..order import GradedPairs
-from ..spaces import KernelSpace, LinearSpace
+from ..spaces import KernelSpace
 from ..sweeps import Floats
 from .newton_cg import newton_cg
 from .preconditioning import IDENTITY, Preconditioner, diagonal, sampled_hessian, sampled_kernel_hessian
@@ -28,6 +28,13 @@ _MOST_COEF = 500
 
 _FEW_COEF = 100
 """Up to here the Hessian of a sum over rows costs less than the products that it saves."""
+
+_SAMPLE_ERROR = 0.1
+"""A sample of m rows is solved to this share of d/m, about how far its optimum lies from the whole objective's."""
+
+_MOST_HESSIAN_ROWS = 32_000
+_MOST_LADDER_ENTRIES = 1_000_000
+"""The Hessian is taken anew over samples up to this size; with very many levels it costs several times more."""
 
 _COARSE_TOL = 1e-2
 """How well a kernel problem is solved over the sample that gives its start."""
@@ -64,17 +71,34 @@ def coarse_to_fine(
     if samples and start is not None:  # it starts the whole problem; a sample only lends its Hessian
         preconditioner = sampled_hessian(coarsest, start)
         return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
-    preconditioner = _first_preconditioner(coarsest, start)
-    alone = certain and not samples
-    result = newton_cg(coarsest, start=start, preconditioner=preconditioner, certain=alone, **settings)
-    if samples:
-        preconditioner = sampled_hessian(coarsest, result.coef)
+    if not samples:
+        preconditioner = _first_preconditioner(problem, start)
+        return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
+    first = _first_preconditioner(coarsest, None)
+    result = newton_cg(coarsest, preconditioner=first, **_roughly(coarsest, settings))
+    preconditioner = sampled_hessian(coarsest, result.coef)
     del coarsest
-    while samples:  # a sample's rows are let go before the next larger problem is solved
-        next_problem = samples.pop()
-        sure = certain and not samples
-        result = newton_cg(next_problem, start=result.coef, preconditioner=preconditioner, certain=sure, **settings)
-    return result
+    while len(samples) > 1:  # a sample's rows are let go before the next larger problem is solved
+        sample = samples.pop()
+        result = newton_cg(sample, start=result.coef, preconditioner=preconditioner, **_roughly(sample, settings))
+        if _is_cheap(sample):
+            preconditioner = sampled_hessian(sample, result.coef)
+        del sample
+    return newton_cg(problem, start=result.coef, preconditioner=preconditioner, certain=certain, **settings)
+
+
+def _roughly(sample: Objective, settings: _Settings) -> _Settings:
+    """Ask of a sample's solution no more than the sample can say about the whole."""
+    tol = max(settings["tol"], _SAMPLE_ERROR * sample.space.n_coef / sample.n_active)
+    return {"tol": tol, "max_iter": settings["max_iter"]}
+
+
+def _is_cheap(sample: Objective) -> bool:
+    """Say whether a better Hessian than the smallest sample's costs less than the steps that it saves."""
+    if not isinstance(sample, Problem) or sample.n_active > _MOST_HESSIAN_ROWS:
+        return False
+    ladder = isinstance(sample.pairs, GradedPairs) and sample.pairs.cells.pairs is None
+    return not ladder or sample.n_active * sample.space.n_coef <= _MOST_LADDER_ENTRIES
 
 
 def _kernel(
@@ -102,20 +126,19 @@ def _kernel(
 
 def _first_preconditioner(problem: Objective, start: Floats | None) -> Preconditioner:
     """Choose what helps before anything is solved."""
-    space = problem.space
-    if not isinstance(space, LinearSpace):
+    if not problem.has_columns:
         return IDENTITY
-    if isinstance(problem, RowProblem) and space.n_coef <= _FEW_COEF:
-        return sampled_hessian(problem, np.zeros(space.n_coef) if start is None else start)
+    n_coef = problem.space.n_coef
+    if isinstance(problem, RowProblem) and n_coef <= _FEW_COEF:
+        return sampled_hessian(problem, np.zeros(n_coef) if start is None else start)
     return diagonal(problem, start)
 
 
 def _smaller_linear(problem: Objective, rng: np.random.Generator) -> Objective | None:
     """Return the same linear problem over a fraction of its rows, or None if those would be too few."""
-    space = problem.space
-    size = problem.n_active // _RATIO
-    if not isinstance(space, LinearSpace) or space.n_coef > _MOST_COEF:
+    n_coef, size = problem.space.n_coef, problem.n_active // _RATIO
+    if not problem.has_columns or n_coef > _MOST_COEF:
         return None
-    if size < max(_FEWEST_ROWS, _ROWS_PER_COEF * space.n_coef):
+    if size < max(_FEWEST_ROWS, _ROWS_PER_COEF * n_coef):
         return None
     return problem.sample(size, rng)

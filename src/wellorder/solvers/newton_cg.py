@@ -13,7 +13,7 @@ import numpy as np
 
 from ..losses import RiskAt
 from ..spaces import Function
-from ..sweeps import Floats, dot
+from ..sweeps import Floats, dot, namespace
 from .preconditioning import IDENTITY, Preconditioner
 from .problem import Objective, Point, SolveResult
 
@@ -26,6 +26,12 @@ _MOST_PRODUCTS = 500
 
 _CREDIBLE = 2.0
 """A preconditioner is taken for the Hessian while no step of conjugate gradients is longer than this."""
+
+_CONTRACTS = 0.25
+"""Steps without products with the Hessian go on while ⟨g, M⁻¹ g⟩ falls to this share, or less, from one to the next."""
+
+_ONE_LOOK = 0.6
+"""The share of the tolerance that may be left where one such step alone bears M out."""
 
 _FURTHER = 0.01
 """What a step may leave ungained, of what is left in the end, where the gradient itself must become small."""
@@ -45,6 +51,20 @@ class _Step(NamedTuple):
     n_products: int
 
 
+class _Last(NamedTuple):
+    """A step −M⁻¹ g, taken by its ``length``."""
+
+    step: Function
+    gradient: Floats
+    fit: float  # ⟨g, M⁻¹ g⟩
+    length: float
+
+    def stretch(self, slope: float) -> float:
+        """Return M/H along the step, H as the slope's change from −fit to the new one shows it."""
+        rise = slope + self.fit
+        return self.length * self.fit / rise if rise > 0 else np.inf
+
+
 def newton_cg(
     problem: Objective,
     *,
@@ -57,12 +77,16 @@ def newton_cg(
     """Minimise a smooth problem to a relative accuracy ``tol`` of the objective.
 
     Stops when a Newton step, solved so far that its error is bounded, promises less than ``tol`` times
-    the objective; that step is taken too. If it must be ``certain``, it goes on until ½‖∇‖² is less than that:
+    the objective; that step is taken too. Where the preconditioner M resembles the Hessian, steps −M⁻¹ g come
+    first, which need no product with the Hessian: how the gradient changes along them bears M out, or does not.
+    If it must be ``certain``, it goes on until ½‖∇‖² is less than that:
     the Hessian is at least the identity, so nothing more can be left to gain (and a duality gap is that small).
     """
     space = problem.space
     point = problem.first(start)
     n_products, n_iter, gap, stretch = 0, 0, np.inf, np.inf
+    last: _Last | None = None
+    by_itself = preconditioner.inverse is not None and not certain  # whether M⁻¹ g is a step
     while np.isfinite(point.objective) and n_iter < max_iter:
         enough = tol * abs(point.objective)
         gradient = point.f.coef + problem.strength * space.adjoint(point.risk.gradient)
@@ -71,23 +95,32 @@ def newton_cg(
             gap = 0.5 * square if square >= 0 else np.inf
             if gap <= enough:
                 break
+        if last is not None:
+            preconditioner = preconditioner.learned(last.length * last.step.coef, gradient - last.gradient)
         smoothed = Function(space, preconditioner.apply(gradient))
         fit = space.inner(gradient, smoothed)
         if fit <= 0 and preconditioner is not IDENTITY and gradient.any():  # no inverse, in floating point
-            preconditioner = IDENTITY
+            preconditioner, by_itself = IDENTITY, False
             continue
-        borne_out = preconditioner.resembles and stretch < _CREDIBLE  # by the last step's products
+        if last is not None:
+            stretch, by_itself = last.stretch(space.inner(gradient, last.step)), fit <= _CONTRACTS * last.fit
+        borne_out = preconditioner.resembles and stretch < _CREDIBLE  # by the last step
         if fit <= 0:  # the very minimum; or an inner product that is none, and nothing can be said
             gap = np.inf if gradient.any() else 0.0
             break
-        if borne_out and not certain and 0.5 * _CREDIBLE * fit <= enough:
+        careful = 1.0 if last is None else _ONE_LOOK
+        if borne_out and not certain and 0.5 * _CREDIBLE * fit <= careful * enough:
             gap = 0.5 * _CREDIBLE * fit
             break
-        target = _FURTHER * enough if certain else enough
-        step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, target)
+        if by_itself:
+            step = _Step(Function(space, -smoothed.coef, -smoothed.scores), 0.5 * fit, np.inf, np.inf, 0)
+        else:
+            target = _FURTHER * enough if certain else enough
+            step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, target)
         n_products += step.n_products
         gap, stretch = step.predicted + step.leftover, step.stretch
-        new_point = _line_search(problem, point, step.f, space.inner(gradient, step.f))
+        new_point, length = _line_search(problem, point, step.f, space.inner(gradient, step.f))
+        last = _Last(step.f, gradient, fit, length) if by_itself else None
         if new_point is None:  # rounding hides any further decrease, which proves nothing unless it is tiny
             gap = step.predicted if step.predicted <= _ROUNDING * abs(point.objective) else gap
             break
@@ -117,7 +150,8 @@ def _minimise_model(
     space, strength = problem.space, problem.strength
     residual = -gradient
     direction = Function(space, -smoothed.coef, -smoothed.scores)
-    step = Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows))
+    zeros_like = namespace(gradient).zeros_like
+    step = Function(space, zeros_like(gradient), zeros_like(smoothed.scores))
     predicted, leftover, stretch = 0.0, np.inf, 0.0
     for n_products in range(1, _MOST_PRODUCTS + 1):
         # invariant: directions are conjugate, and step minimises the model over their span
@@ -159,16 +193,16 @@ def _bound(residual: Function, fit: float, stretch: float, preconditioner: Preco
     return 0.5 * residual.square
 
 
-def _line_search(problem: Objective, point: Point, step: Function, slope: float) -> Point | None:
-    """Find a length that decreases the objective enough; None where rounding hides any decrease."""
+def _line_search(problem: Objective, point: Point, step: Function, slope: float) -> tuple[Point | None, float]:
+    """Find a length that decreases the objective enough, and how long; None where rounding hides any decrease."""
     length = 1.0
     for _ in range(60):
         if -length * slope <= 1e-15 * abs(point.objective):
-            return None
+            return None, length
         trial = problem.at(point.f.plus(length, step))
         if trial.objective <= point.objective + _SUFFICIENT * length * slope:
-            return trial
+            return trial, length
         bend = trial.objective - point.objective - length * slope  # ½ φ''·length², were φ a parabola
         guess = -0.5 * slope * length**2 / bend if np.isfinite(bend) else 0.0
         length = min(max(guess, 0.1 * length), 0.5 * length)
-    return None
+    return None, length

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from ..spaces import Function, LinearSpace
+from ..spaces import Function, RowSpace
 from ..sweeps import Floats
 from .problem import Objective, Point, SolveResult
 
@@ -28,7 +28,7 @@ def nonnegative_newton(problem: Objective, *, tol: float = 1e-10, max_iter: int 
     every point feasible. H costs one product with the risk's Hessian a column: O(m n) once the scores are sorted.
     """
     space = problem.space
-    assert isinstance(space, LinearSpace)
+    assert isinstance(space, RowSpace)
     columns = space.columns()
     point, gap = problem.first(None), np.inf
     for n_iter in range(max_iter + 1):

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..losses import OrdinalRows, RiskAt, ordinal_hinge, rounded_ordinal_hinge
-from ..spaces import KernelSpace, LinearSpace, Space
+from ..spaces import KernelSpace, Space
 from ..sweeps import Floats
 from .newton_cg import newton_cg
 from .ordinal_kernel import by_multipliers
@@ -80,7 +80,7 @@ def ordinal_svm(
 
 def _solve(problem: OrdinalProblem, /, *, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
     """Solve a smooth problem."""
-    preconditioner = diagonal(problem, start) if isinstance(problem.space, LinearSpace) else IDENTITY
+    preconditioner = diagonal(problem, start) if problem.has_columns else IDENTITY
     return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter, certain=True)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..losses import dense_hessian
 from ..order import GradedPairs
-from ..spaces import LinearSpace
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Array, Floats, Ints, namespace
+from ..sweeps.tensors import beside, cast
 from .problem import Objective, Problem
 
 
@@ -24,21 +24,37 @@ class Preconditioner:
     resembles: bool
     """Whether M is close to H, so that ½ ⟨r, M⁻¹ r⟩ is a fair guess of what is left to gain."""
 
+    inverse: Floats | None = None
+    """M⁻¹ itself, where it is a small matrix that may be improved on the way."""
+
+    def learned(self, step: Floats, change: Floats) -> Preconditioner:
+        """Return the nearest one whose M takes a step of the coefficients to the gradient's change along it (BFGS)."""
+        bend = float(step @ change)
+        if self.inverse is None or not bend > 0:
+            return self
+        seen = self.inverse @ change
+        cross = np.outer(seen, step) / bend
+        return by_inverse(self.inverse - cross - cross.T + (1.0 + change @ seen / bend) / bend * np.outer(step, step))
+
 
 IDENTITY = Preconditioner(lambda residual: residual, resembles=False)
 
 
 def sampled_hessian(sample: Objective, coef: Floats) -> Preconditioner:
     """Invert I + strength · Xᵀ H X over a sample of the rows; for few columns."""
-    assert isinstance(sample.space, LinearSpace)
-    risk = sample.risk(sample.space.scores(coef))
-    X = sample.space.columns()
-    bent = np.column_stack([risk.hessian_product(column) for column in X.T])
-    hessian = np.eye(X.shape[1]) + sample.strength * (X.T @ bent)
-    size = np.sqrt(hessian.diagonal())  # columns of very different size must not cost digits
+    return by_inverse(invert(np.eye(len(coef)) + sample.strength * sample.hessian(coef)))
+
+
+def by_inverse(inverse: Floats) -> Preconditioner:
+    """Multiply by a matrix that is about the Hessian's inverse."""
+    return Preconditioner(lambda residual: inverse @ residual, resembles=True, inverse=inverse)
+
+
+def invert(hessian: Floats) -> Floats:
+    """Invert a Hessian; columns of very different size must not cost digits."""
+    size = np.sqrt(hessian.diagonal())
     inverse = np.linalg.inv(hessian / np.outer(size, size)) / np.outer(size, size)
-    inverse = 0.5 * (inverse + inverse.T)
-    return Preconditioner(lambda residual: inverse @ residual, resembles=True)
+    return np.asarray(0.5 * (inverse + inverse.T))
 
 
 def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, scores: Floats) -> Preconditioner:
@@ -55,12 +71,14 @@ def some_rows(lines: Array, rows: Ints, bent: Floats) -> Preconditioner:
 
     ``lines`` is the kernel between these rows and all. A kernel that is none may raise ``LinAlgError``.
     """
-    inner = np.linalg.solve(np.eye(len(rows)) + bent @ lines[:, rows], bent)
-    inner = (0.5 * (inner + inner.T)).astype(lines.dtype)
+    place = beside(lines, rows)
+    bent, own = beside(lines, bent), cast(lines[:, place], "float64")
+    inner = namespace(lines).linalg.solve(beside(lines, np.eye(len(rows))) + bent @ own, bent)
+    inner = cast(0.5 * (inner + inner.T), lines.dtype)
 
     def apply(residual: Floats) -> Floats:
-        out = residual.copy()
-        out[rows] -= inner @ (lines @ residual.astype(lines.dtype, copy=False))
+        out = 1.0 * residual
+        out[place] -= inner @ (lines @ cast(residual, lines.dtype))
         return out
 
     return Preconditioner(apply, resembles=True)
@@ -72,15 +90,9 @@ def diagonal(problem: Objective, coef: Floats | None) -> Preconditioner:
     H's own diagonal would need the sums over all partners; Σ_i H_ii (x_ik − mean_k)² is close to it,
     and unlike Σ_i H_ii x_ik² it does not mistake a column's distance from zero for its spread.
     """
-    space = problem.space
-    assert isinstance(space, LinearSpace)
-    scores = np.zeros(space.n_rows) if coef is None else space.scores(coef)
-    weight = problem.risk(scores).hessian_diagonal()
-    total = weight.sum()
-    share = weight / total if total > 0 else weight
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = space.weighted_squares(share)
-        spread = np.maximum(squares - space.adjoint(share) ** 2, 1e-8 * squares)
+        total, mean, squares = problem.spread(coef)
+        spread = np.maximum(squares - mean**2, 1e-8 * squares)
         scale = 1.0 + problem.strength * total * spread
     if not np.isfinite(scale).all():
         column = int(np.flatnonzero(~np.isfinite(scale))[0])

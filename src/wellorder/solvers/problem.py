@@ -10,7 +10,7 @@ import numpy as np
 
 from ..losses import GradedRows, PairLoss, PairSet, RiskAt, RowLoss, risk_at
 from ..order import GradedPairs
-from ..spaces import Function, LinearSpace, Space
+from ..spaces import Function, RowSpace, Space
 from ..sweeps import Floats
 
 
@@ -36,6 +36,29 @@ class Objective(ABC):
     def n_active(self) -> int:
         """How many rows take part."""
         return self.space.n_rows
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether the function is linear in columns that can be looked at."""
+        return isinstance(self.space, RowSpace)
+
+    def hessian(self, coef: Floats) -> Floats:
+        """Return Xᵀ H X at these coefficients: one product with the risk's Hessian a column, for few columns."""
+        assert isinstance(self.space, RowSpace)
+        risk, X = self.risk(self.space.scores(coef)), self.space.columns()
+        if risk.hessian_form is not None:
+            return risk.hessian_form(X)
+        return np.asarray(X.T @ np.column_stack([risk.hessian_product(column) for column in X.T]))
+
+    def spread(self, coef: Floats | None) -> tuple[float, Floats, Floats]:
+        """Return Σ_i H_ii, and the mean and the mean square of each column by H_ii; at zero unless told where."""
+        space = self.space
+        assert isinstance(space, RowSpace)
+        scores = np.zeros(space.n_rows) if coef is None else space.scores(coef)
+        weight = self.risk(scores).hessian_diagonal()
+        total = float(weight.sum())
+        share = weight / total if total > 0 else weight
+        return total, space.adjoint(share), space.weighted_squares(share)
 
     def sample(self, size: int, rng: np.random.Generator) -> Objective | None:
         """Draw the same linear problem over about ``size`` rows, with the same weight on the mean loss.
@@ -77,7 +100,7 @@ class Problem(Objective):
 
     def sample(self, size: int, rng: np.random.Generator) -> Problem | None:
         """Draw rows, and take the pairs among them; only of graded rows."""
-        if not isinstance(self.pairs, GradedPairs) or not isinstance(self.space, LinearSpace):
+        if not isinstance(self.pairs, GradedPairs) or not isinstance(self.space, RowSpace):
             return None
         rows, some = self.pairs.sample(size, rng)
         return self.restricted(self.space.take(rows), some) if some.n_pairs else None
@@ -103,7 +126,7 @@ class RowProblem(Objective):
     def sample(self, size: int, rng: np.random.Generator) -> RowProblem | None:
         """Draw rows of every level."""
         drawn = self.rows.sample(size, rng)
-        if drawn is None or not isinstance(self.space, LinearSpace):
+        if drawn is None or not isinstance(self.space, RowSpace):
             return None
         rows, some = drawn
         strength = self.strength * float(self.rows.mass.sum() / some.mass.sum())

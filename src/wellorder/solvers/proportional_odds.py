@@ -7,13 +7,15 @@ information about them that is left when the thresholds have taken theirs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from ..losses import GradedRows
 from ..losses.proportional_odds import Give, Likelihood, most_likely
-from ..spaces import Function, LinearSpace
+from ..spaces import Function, PartedSpace, RowSpace
 from ..sweeps import Array, Floats, dot, parallel_map
 from .problem import SolveResult
 
@@ -71,7 +73,7 @@ class _Information:
 
 
 def maximum_likelihood(
-    space: LinearSpace, rows: GradedRows, *, start: Floats | None = None, tol: float = 1e-8, max_iter: int = 100
+    space: RowSpace, rows: GradedRows, *, start: Floats | None = None, tol: float = 1e-8, max_iter: int = 100
 ) -> MaximumLikelihood:
     """Maximise the likelihood until a step would gain less than ``tol`` of its logarithm, and no score moves."""
     if space.n_coef > _MOST_COEF:
@@ -124,14 +126,26 @@ def _line_search(f: Function, step: Function, at: Likelihood, gain: float) -> tu
     return f, at
 
 
-def _information(space: LinearSpace, at: Likelihood) -> _Information:
+def _information(space: RowSpace, at: Likelihood) -> _Information:
     """Return Xᵀ (D − B T⁻¹ Bᵀ) X; a common shift of a column is the thresholds' own, so it is taken out first."""
     own, cross, give = at.bend_below + at.bend_above, at.cross, Give(at)
     centre = space.adjoint(own / max(float(own.sum()), np.finfo(float).tiny))
+    if isinstance(space, PartedSpace):
+        sums = space.each(partial(_add_up, centre), space.cut(own), space.cut(cross))
+        hessian, mixed = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
+    else:
+        hessian, mixed = _add_up(centre, space, own, cross)
+    moved = give.solve(mixed)
+    hessian -= mixed.T @ moved
+    constant = hessian.diagonal() <= _CONSTANT * own.sum() * centre**2
+    return _Information(hessian, centre - moved, give, constant)
 
-    def add_up(part: range) -> tuple[Floats, Floats]:
-        """Return Xᵀ D X and Bᵀ X over some of the rows."""
-        hessian, mixed = np.zeros((space.n_coef, space.n_coef)), np.zeros((len(at.thresholds), space.n_coef))
+
+def _add_up(centre: Floats, space: RowSpace, own: Floats, cross: sp.csr_array) -> tuple[Floats, Floats]:
+    """Return Xᵀ D X and Bᵀ X, with X counted from its centre."""
+
+    def visit(part: range) -> tuple[Floats, Floats]:
+        hessian, mixed = np.zeros((space.n_coef, space.n_coef)), np.zeros((cross.shape[1], space.n_coef))
         for a in part:
             here = slice(a, a + _BLOCK)
             X = space.take(np.arange(a, min(a + _BLOCK, space.n_rows))).columns() - centre
@@ -141,12 +155,9 @@ def _information(space: LinearSpace, at: Likelihood) -> _Information:
 
     parts = [range(part * _BLOCK, space.n_rows, _PARTS * _BLOCK) for part in range(_PARTS)]
     with threadpool_limits(limits=1, user_api="blas"):  # our threads, not BLAS's
-        sums = parallel_map(add_up, parts, space.n_rows)
+        sums = parallel_map(visit, parts, space.n_rows)
     hessian, mixed = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
-    moved = give.solve(mixed)
-    hessian -= mixed.T @ moved
-    constant = hessian.diagonal() <= _CONSTANT * own.sum() * centre**2
-    return _Information(hessian, centre - moved, give, constant)
+    return hessian, mixed
 
 
 def _collinear(information: _Information) -> ValueError:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..losses import Hinge, PairLoss, RiskAt, TiedPairs, tied_risk
 from ..order import ListedPairs
-from ..spaces import LinearSpace, Space
+from ..spaces import RowSpace, Space
 from ..sweeps import Floats
 from .coarse_to_fine import coarse_to_fine
 from .cutting_plane import cutting_plane
@@ -47,7 +47,7 @@ class TieProblem(Objective):
 
     def sample(self, size: int, rng: np.random.Generator) -> TieProblem | None:
         """Draw comparisons, and keep the items that they compare."""
-        if not isinstance(self.space, LinearSpace):
+        if not isinstance(self.space, RowSpace):
             return None
         some = self.pairs.take(np.sort(rng.choice(len(self.pairs), size, replace=False)))
         if min(some.n_decided, some.n_ties) < _FEWEST_OF_A_KIND:

@@ -6,11 +6,13 @@ and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 
 from .arrays import Array, Floats, Ints, dot, ranges
 from .dispatch import parallel_map, use_compiled
-from .sides import Edges, Ladder, Side, argsort, sort_rows
+from .sides import Edges, EdgeTable, Ladder, Side, argsort, sort_rows
+from .tensors import is_tensor, namespace, to_numpy
 from .trees import Nodes, tree_sums
 
 __all__ = [
     "Array",
+    "EdgeTable",
     "Edges",
     "Floats",
     "Ints",
@@ -19,9 +21,12 @@ __all__ = [
     "Side",
     "argsort",
     "dot",
+    "is_tensor",
+    "namespace",
     "parallel_map",
     "ranges",
     "sort_rows",
+    "to_numpy",
     "tree_sums",
     "use_compiled",
 ]

@@ -25,4 +25,4 @@ def ranges(starts: Array, lengths: Array) -> Array:
 
 def dot(a: Floats, b: Floats) -> float:
     """Return aᵀb without BLAS, which would wake threads for it and leave them spinning beside ours."""
-    return float(np.einsum("i,i->", a, b))
+    return float(np.einsum("i,i->", a, b) if isinstance(a, np.ndarray) else a @ b)

@@ -39,13 +39,26 @@ def prefer_compiled(size: int = 50) -> Iterator[None]:
         _compiled_from.reset(token)
 
 
+_alone: ContextVar[bool] = ContextVar("alone", default=False)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run everything on the calling thread: for tasks that an engine already runs side by side."""
+    token = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(token)
+
+
 def parallel_map(function: Callable[[S], T], items: Sequence[S], size: int) -> list[T]:
     """Apply a function to items of ``size`` rows each, side by side where that pays; results in order.
 
     The function must not call this one. What it computes must not depend on the number of threads.
     """
     first, *others = items
-    if size < THREADS_FROM or not others or available_cpus() < 2:
+    if size < THREADS_FROM or not others or _alone.get() or available_cpus() < 2:
         return [function(item) for item in items]
     waiting = [_pool().submit(function, item) for item in others]
     return [function(first), *(future.result() for future in waiting)]

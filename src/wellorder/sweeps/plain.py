@@ -88,6 +88,18 @@ def ladder_plan(rank: Ints, group: Ints, reach: Ints) -> Plan:
     return plan
 
 
+def ladder_pairs(ascending: Floats, rank: Ints, bounds: Ints, margin: float, mirror: bool) -> Floats:
+    """Mark the pairs of a small ladder in a table: which steps each step sees above itself. O(n²)."""
+    climbing = -ascending[::-1] if mirror else ascending
+    with np.errstate(over="ignore", invalid="ignore"):
+        within = climbing[None, :] - climbing[:, None] < margin
+    within &= rank[None, :] < rank[:, None]
+    if len(bounds) > 2:
+        group = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        within &= group[None, :] == group[:, None]
+    return within.astype(float)
+
+
 def planned_sums(plan: Plan, payload: Floats) -> Floats:
     """Carry out a plan: O(size of the plan) for each line of the payload."""
     m, n = payload.shape

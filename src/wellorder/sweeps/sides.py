@@ -14,6 +14,20 @@ import numpy as np
 from . import plain
 from .arrays import Floats, Ints
 
+_FEW_LINES = 4
+"""Up to so many lines are swept over one by one, more of them side by side."""
+
+
+_FEW_ROWS = 300
+"""Up to so many rows a table of all pairs costs less than a plan for sums without it."""
+
+
+class EdgeTable(NamedTuple):
+    """Edges again, where groups have few cells: for each cell, its weight for every cell of its group."""
+
+    weights: Floats  # weights[c, k]: of cell c, for the k-th cell of its group to look up at
+    first_cell: Ints  # of each group
+
 
 class Edges(NamedTuple):
     """For each cell, the cells above it and their weights (compressed sparse rows)."""
@@ -21,6 +35,7 @@ class Edges(NamedTuple):
     indptr: Ints
     indices: Ints
     weights: Floats
+    table: EdgeTable | None = None
 
 
 class Ladder(NamedTuple):
@@ -93,21 +108,35 @@ def _compiled_sweep(
     ascending: Floats, bounds: Ints, cell: Ints, above: Edges | Ladder, margin: float, mirror: bool
 ) -> Callable[[Floats], Floats]:
     from . import compiled
+    from . import compiled_sums as form
 
     reach = compiled.reach(ascending, bounds, margin, mirror)
     if isinstance(above, Ladder):
-        return lambda payload: compiled.ladder_sums(above.rank, reach, payload, bounds, mirror)
-    return lambda payload: compiled.edge_sums(cell, reach, payload, *above, mirror)
+        rank = above.rank
+        return lambda payload: (
+            form.ladder_sums(rank, reach, payload, bounds, mirror)
+            if len(payload) <= _FEW_LINES
+            else form.fenwick_sums(rank, reach, payload, bounds, mirror)
+        )
+    indptr, indices, weights, table = above
+    return lambda payload: (
+        form.edge_sums(cell, reach, payload, indptr, indices, weights, mirror)
+        if table is None or len(payload) > _FEW_LINES
+        else form.dense_sums(cell, reach, payload, *table, bounds, mirror)
+    )
 
 
 def _plain_sweep(
     ascending: Floats, bounds: Ints, cell: Ints, above: Edges | Ladder, margin: float, mirror: bool
 ) -> Callable[[Floats], Floats]:
     step = slice(None, None, -1 if mirror else 1)
+    if isinstance(above, Ladder) and len(ascending) <= _FEW_ROWS:
+        table = plain.ladder_pairs(ascending, above.rank[step], bounds, margin, mirror)
+        return lambda payload: (payload[:, step] @ table.T)[:, step]
     reach = plain.reach(ascending, bounds, margin, mirror)
     group = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
     if isinstance(above, Ladder):
         plan = plain.ladder_plan(above.rank[step], group, reach)
     else:
-        plan = plain.edge_plan(cell[step], group, reach, *above)
+        plan = plain.edge_plan(cell[step], group, reach, *above[:3])
     return lambda payload: plain.planned_sums(plan, payload[:, step])[:, step]
