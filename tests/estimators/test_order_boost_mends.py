@@ -97,3 +97,13 @@ class TestOrderLeftOpen:
         X, y = rows
         with pytest.raises(ValueError, match="the order graph has the levels"):
             wo.RankSVM(order=wo.OrderGraph.linear([1, 2, 3])).fit(X, wo.Grades(y))
+
+
+@pytest.mark.parametrize(("loss", "rate"), [("pairs", 0.2), ("squared_hinge", 0.2), ("squared", 0.1)])
+def test_trees_take_longer_steps_over_pairs_of_many_rows_in_few_rounds(loss, rate):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100_000, 1))
+    y = np.digitize(X[:, 0] + rng.standard_normal(len(X)), [-1.0, 1.0])
+    auto = wo.OrderBoost(loss, learner="tree", n_estimators=5, max_leaf_nodes=4, random_state=0).fit(X, y)
+    given = wo.OrderBoost(**auto.get_params() | {"learning_rate": rate}).fit(X, y)
+    np.testing.assert_allclose(auto.decision_function(X[:100]), given.decision_function(X[:100]), rtol=1e-12)

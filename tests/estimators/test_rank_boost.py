@@ -94,3 +94,11 @@ def test_rows_kept_apart_choose_the_round():
 def test_bad_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         wo.RankBoost(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("step", ["bound", "exact"])
+def test_a_learning_rate_that_oversteps_is_refused(step):
+    X, y = data()[:2]
+    with pytest.raises(ValueError, match=r"learning_rate=50 oversteps.*at most 1"):
+        wo.RankBoost(50, step=step, learning_rate=50).fit(X, y)
+    assert np.isfinite(wo.RankBoost(20, step=step, learning_rate=1.2).fit(X, y).train_risk_).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -13,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..suggest import suggest
 from ..sweeps import Array, Floats
+from .codes import as_numbers, category_codes
 from .frames import Columns, column_names, from_objects, is_frame, read_columns_of
 from .numbered import ROUNDING, as_rows, dense, pick_columns, varying_columns, warn_beyond
-from .table import Table
+from .partition_columns import ColumnSummary, center_and_scale
+from .table import FeatureParts, Table
 
 _FEW = 10
 _NEARLY_ALL = 0.9
@@ -80,6 +81,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         y : ignored
         """
         X = _features(X)
+        if isinstance(X, FeatureParts):
+            X.teach(self)
+            return self
         self.layout_ = _layout_of(X)
         if self.layout_ == "sparse":
             self._fit_sparse(as_rows(X))
@@ -101,6 +105,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = _features(X)
+        if isinstance(X, FeatureParts):
+            return X.encoded(self)
         if self.layout_ in ("sparse", "numbered"):
             rows = as_rows(X)
             warn_beyond(rows, self.n_features_in_)
@@ -128,28 +134,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             out += [name] * bool(self.scales_[column] > 0) + [f"{name} is missing"] * bool(self.flagged_[column])
         return np.array(out, dtype=object)
 
-    def _fit_columns(self, names: list[str], columns: Columns) -> None:
+    def learn(self, columns: dict[str, ColumnSummary]) -> None:
+        """Learn from what partitions say of their columns, merged: the same as from the columns themselves."""
+        self.layout_ = "columns"
+        self._begin(list(columns))
+        for column, (name, found) in enumerate(columns.items()):
+            n_missing = found.n_rows - found.n_given
+            if found.moments is not None:
+                self.centers_[column], self.scales_[column] = center_and_scale(found.moments)
+                self.flagged_[column] = 0 < n_missing < found.n_rows
+            else:
+                distinct = {*(found.texts or ()), *([None] if n_missing else [])}
+                self.categories_[column] = self._find_categories(name, distinct, found.n_given)
+        self._refuse_nothing()
+
+    def _begin(self, names: list[str]) -> None:
         self.columns_ = names
         self.n_features_in_ = len(names)
         self.centers_ = np.zeros(len(names))
         self.scales_ = np.ones(len(names))
         self.flagged_ = np.zeros(len(names), dtype=bool)
         self.categories_: list[list[str | None] | None] = [None] * len(names)
+
+    def _refuse_nothing(self) -> None:
+        if not len(self.get_feature_names_out()):
+            raise _nothing_to_learn_from(len(self.columns_))
+
+    def _fit_columns(self, names: list[str], columns: Columns) -> None:
+        self._begin(names)
         for column, (name, values) in enumerate(columns.items()):
             if values.dtype.kind == "f":
                 self.centers_[column], self.scales_[column] = _center_and_scale(name, values)
                 missing = np.isnan(values)
                 self.flagged_[column] = missing.any() and not missing.all()
             else:
-                self.categories_[column] = self._find_categories(name, values)
-        if not len(self.get_feature_names_out()):
-            raise _nothing_to_learn_from(len(names))
+                n_given = sum(value is not None for value in values)
+                self.categories_[column] = self._find_categories(name, set(values), n_given)
+        self._refuse_nothing()
 
-    def _find_categories(self, name: str, values: Array) -> list[str | None]:
+    def _find_categories(self, name: str, distinct: set[str | None], n_given: int) -> list[str | None]:
         """Return the categories of a text column, or refuse one that names its rows; none if it is constant."""
-        distinct = set(values)
         given = sorted(value for value in distinct if value is not None)
-        n_given = sum(value is not None for value in values)
         if len(given) > self.max_categories or len(given) > max(_FEW, _NEARLY_ALL * n_given):
             raise ValueError(
                 f"the text column {name!r} has {len(given):,} different values in {n_given:,} rows, such as "
@@ -166,12 +191,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for column, (name, values) in enumerate(columns.items()):
             categories = self.categories_[column]
             if categories is not None:
-                codes = _codes(name, values, categories)
+                codes = category_codes(name, values, categories)
                 rows = np.flatnonzero(codes >= 0)
                 out[rows, place + codes[rows]] = 1.0
                 place += len(categories)
                 continue
-            numbers = _as_numbers(name, values)
+            numbers = as_numbers(name, values)
             missing = np.isnan(numbers)
             if self.scales_[column] > 0:
                 out[:, place] = np.where(missing, 0.0, (numbers - self.centers_[column]) / self.scales_[column])
@@ -286,60 +311,3 @@ def _center_and_scale(name: str, values: Floats) -> tuple[float, float]:
     deviation = float(shares.std())
     # 0.1 + 0.2 among 0.3 is no feature
     return float(shares.mean()) * largest, deviation * largest if deviation > ROUNDING else 0.0
-
-
-def _codes(name: str, values: Array, categories: list[str | None]) -> Array:
-    """Return the number of each row's category; −1, with one warning, for one that training has not seen."""
-    code_of: dict[Any, int] = {value: code for code, value in enumerate(categories)}
-    if values.dtype.kind == "f":  # 4 and 5 of {4, 5, more}: a data frame without 'more' holds numbers
-        code_of = _codes_by_number(name, values, categories)
-        entries = [None if value != value else value for value in values.tolist()]
-    else:
-        entries = values.tolist()
-    codes = np.fromiter((code_of.get(entry, -1) for entry in entries), np.int64, len(entries))
-    if categories and (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        shown = "a missing value" if entries[row] is None else f"the value {entries[row]!r}"
-        n_rows = int(np.count_nonzero(codes < 0))
-        warnings.warn(
-            f"column {name!r} has {shown} (first in row {row}) that the training data did not have: none of its "
-            f"categories fits in {n_rows:,} row{'s' * (n_rows != 1)}",
-            stacklevel=4,
-        )
-    return codes
-
-
-def _codes_by_number(name: str, values: Floats, categories: list[str | None]) -> dict[Any, int]:
-    """Return the codes of categories, by number where they are such; a number that may be either of two is refused."""
-    code_of: dict[Any, int] = {}
-    for code, value in enumerate(categories):
-        number = _number_or_itself(value)
-        if number in code_of and (values == number).any():
-            raise ValueError(
-                f"column {name!r} held text in the training data, and its number {number:g} may be the category "
-                f"{categories[code_of[number]]!r} or {value!r}; give the column as text"
-            )
-        code_of[number] = code
-    return code_of
-
-
-def _number_or_itself(value: str | None) -> Any:
-    try:
-        return None if value is None else float(value)
-    except ValueError:
-        return value
-
-
-def _as_numbers(name: str, values: Array) -> Floats:
-    """Return a column that was numbers in training as numbers."""
-    if values.dtype.kind == "f":
-        return values
-    numbers = np.full(len(values), np.nan)
-    for row, value in enumerate(values):
-        try:
-            numbers[row] = np.nan if value is None else float(value)
-        except ValueError:
-            raise ValueError(
-                f"column {name!r} held numbers in the training data, and has {value!r} in row {row}; correct it"
-            ) from None
-    return numbers

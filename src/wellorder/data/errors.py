@@ -24,3 +24,7 @@ class DataError(ValueError):
         self.line = line
         where = source if line is None else f"{source}, line {line:,}"
         super().__init__(f"{where}: {problem}")
+
+    def __reduce__(self) -> tuple[type[DataError], tuple[str, str, int | None]]:
+        """Say how to make it again: an error on another machine has to come here."""
+        return type(self), (self.source, self.problem, self.line)

@@ -109,7 +109,7 @@ def read_for(
         raise found.error(
             "the model was learned from comparisons; give a file with the columns left, right and outcome"
         )
-    return make_table(found, _roles(model, found, judged))
+    return make_table(found, roles_for(model, found, judged))
 
 
 def _holds_pairs(model: TableRanker, sheet: Sheet) -> bool:
@@ -127,7 +127,7 @@ def _pairs(model: TableRanker, sheet: Sheet, judged: bool, items: PathLike | Non
         )
     # a model that goes by names alone has no use for a file about the items
     described = None if items is None or model.encoder_ is None else one_sheet(items)
-    roles = Roles() if described is None else _roles(model, described, judged=False)
+    roles = Roles() if described is None else roles_for(model, described, judged=False)
     found: ComparisonTable | PairTable
     if not judged:
         found = read_pairs(sheet, roles, described, getattr(model, "signs_", None) or PLAIN)
@@ -158,7 +158,7 @@ def _refuse_strangers(model: TableRanker, sheet: Sheet, pairs: PairTable) -> Non
         )
 
 
-def _roles(model: TableRanker, sheet: Sheet, judged: bool) -> Roles:
+def roles_for(model: TableRanker, sheet: Sheet, judged: bool) -> Roles:
     """Return the roles of the columns: those of the model, as far as the file has them."""
     columns = sheet.frame.columns
     known = [] if model.encoder_ is None else model.encoder_.columns_

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,21 @@ from ..sweeps import Array
 
 Features: TypeAlias = "pl.DataFrame | sp.csr_array"
 """Columns with names and types of their own, or numbered columns of numbers (LETOR)."""
+
+
+@runtime_checkable
+class FeatureParts(Protocol):
+    """Features of rows that lie in partitions elsewhere: an encoder is taught there, and encodes there."""
+
+    columns: list[str]
+
+    def teach(self, encoder: Any) -> None:
+        """Fit an encoder on what the partitions say of their columns."""
+        ...
+
+    def encoded(self, encoder: Any) -> Any:
+        """Return the encoded rows, which stay where they are."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +87,7 @@ class Table:
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The names of the features; "1", "2", … for a file of numbered ones."""
-        if isinstance(self.X, pl.DataFrame):
+        if isinstance(self.X, pl.DataFrame | FeatureParts):
             return tuple(self.X.columns)
         return tuple(str(number + 1) for number in range(self.X.shape[1]))
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from ..order.labels import encode_groups
 from ..order.swaps import check_scores
-from ..sweeps import Array, Ints
+from ..sweeps import Array, Ints, to_numpy
 from .arff_text import arff_text
 from .errors import DataError
 from .formats import FORMATS
@@ -89,7 +89,7 @@ def write_scores(path: PathLike, table: Table, scores: Any) -> None:
 
 def score_frame(table: Table, scores: Any) -> pl.DataFrame:
     """Return what :func:`write_scores` writes, as columns."""
-    values = check_scores(scores, len(table))
+    values = to_numpy(check_scores(scores, len(table)))
     columns: dict[str, Any] = {}
     if table.groups is not None:
         columns[table.group or "group"] = table.groups.tolist()

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ..metrics import swapped_pairs
 from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
 from ..scoring import list_scores
-from ..sweeps import Array
+from ..sweeps import Array, to_numpy
 from .validation import as_order
 
 __all__ = ["Ranker", "list_scores"]
@@ -61,4 +61,4 @@ class Ranker(BaseEstimator):
         if pairs.n_pairs == 0:
             warnings.warn(f"score is not defined: there is no decided comparison ({order.describe()})", stacklevel=2)
             return float("nan")
-        return direction_share(pairs, check_scores(scores, len(scores)))
+        return direction_share(pairs, to_numpy(check_scores(scores, len(scores))))

@@ -129,6 +129,7 @@ def can_stack(base: Any, rows: Rows) -> bool:
         and base.n_components is None
         and base.pairs_per_item is None
         and base.levels is None
+        and base.device is None
         and isinstance(base.order, str)
         and base.order in NAMED
         and rows.X.shape[1] <= MOST_COLUMNS

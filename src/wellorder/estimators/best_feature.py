@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from ..order import GradedPairs, ListedPairs, OrderSum, swapped_weight
 from ..sweeps import Floats
 from .linear_ranker import LinearRanker
+from .rows import validate_data
 from .validation import as_order, refuse_no_pairs
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..order import Grades
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
@@ -15,6 +15,7 @@ from ..spaces import Forest
 from ..sweeps import Array, Floats
 from .base import Ranker
 from .ridge_ranker import grade_numbers, grade_ranks
+from .rows import validate_data
 from .validation import as_order, check_option, check_positive, check_whole, refuse_no_pairs
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank")

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..losses import TiedPairs, best_threshold
 from ..metrics import comparison_error
 from ..order import Comparisons, refuse_beside
 from ..spaces import Pairs, column_moments
 from ..sweeps import Array, Floats
-
-_FLOATS = (np.float64, np.float32)
+from .rows import check_rows
 
 _NO_BIAS = 1e-8
 """A threshold −β below this, against margins of 1, is none."""
@@ -88,12 +87,12 @@ class CompareModel(BaseEstimator):
                 return np.zeros(0)
             items = items.tocsr()[rows] if sp.issparse(items) else items[rows]
             left, right = number[: len(pairs)], number[len(pairs) :]
-        scores = self.decision_function(items)
+        scores = np.asarray(self.decision_function(items))
         return np.asarray(scores[right] - scores[left])
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Check items: rows of features."""
-        return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset)
+        return check_rows(self, X, reset=reset)
 
     def _read_comparisons(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TiedPairs]:
         """Check what ``fit`` takes; return items and comparisons, each turned so that a mirrored one is the same."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,20 +13,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..losses import LOSSES, TiedPairs, tied_risk
-from ..solvers import (
-    TieProblem,
-    flipped_kernel_svm,
-    flipped_svm,
-    refuse_many_flipped,
-    tied_svm,
-)
+from ..solvers import TieProblem, explicit_svm, flipped_kernel_svm, refuse_many_flipped, tied_svm
 from ..spaces import (
     KernelSpace,
-    LinearSpace,
     NystroemMap,
     PairKernel,
     check_matrix,
     column_moments,
+    is_dask,
+    linear_space,
     refuse_if_too_large,
     resolve_gamma,
 )
@@ -42,13 +37,11 @@ from .compare_model import (
     with_pairs,
 )
 from .kernel_model import KernelModel
+from .rows import by_rows, hold_rows
 from .tie_calibration import calibrate_unseen, probabilities, refuse_one_couple, root_mean_square
 from .validation import check_option, check_positive, check_whole, warn_if_not_converged
 
 _LOSSES = ("hinge", "squared_hinge", "logistic")
-
-_MOST_FOR_LIBSVM = 2_000
-"""Flipped pairs with features, up to which libsvm solves the hinge: beyond, its time grows with their square."""
 
 
 def _is_calibrated(model: CompareSVM) -> bool:
@@ -83,9 +76,11 @@ class CompareSVM(KernelModel, CompareModel):
     degree, coef0 : float, default=3 and 0.0
         Degree and constant of "poly".
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        ``(1 − z)_+``, as in the paper: by libsvm, with a kernel for thousands of comparisons; with features (linear,
-        ``n_components``) of more than about 2,000, by Newton's method over rounded corners, to a duality gap. The
-        others, ``(1 − z)_+²`` and ``log(1 + e^{−z})``, by Newton's method, for a million comparisons.
+        ``(1 − z)_+``, as in the paper: with a kernel by libsvm, for thousands of comparisons; with features (linear,
+        ``n_components``) to a duality gap, by an interior point method, or where the features are sparse, or those of
+        all comparisons are more than 20 million numbers, by Newton's method over rounded corners (up to about 2,000
+        comparisons by libsvm). The others, ``(1 − z)_+²`` and ``log(1 + e^{−z})``, by Newton's method, for a million
+        comparisons.
     n_components : int, default=None
         Replace the kernel by Nyström features over this many random items.
     scale : bool, default=False
@@ -96,7 +91,7 @@ class CompareSVM(KernelModel, CompareModel):
     tol : float, default=1e-3
         libsvm's tolerance, where that solves; else the relative accuracy of the objective.
     max_iter : int, default=1000
-        Most Newton steps; libsvm goes on until it is done.
+        Most Newton steps; libsvm and the interior point method go on until they are done.
     random_state : int, RandomState or None, default=None
         Seed for ``n_components``; nothing else is random.
 
@@ -111,7 +106,7 @@ class CompareSVM(KernelModel, CompareModel):
     objective_ : float
         The objective, before scaling.
     n_iter_ : int
-        Newton steps, or libsvm's iterations.
+        Steps of Newton's or the interior point method, or libsvm's iterations.
     calibration_ : tuple of two floats
         With ``probability=True``: a and ν of P(right) ∝ e^{a d / 2}, P(left) ∝ e^{−a d / 2}, P(tie) ∝ ν.
     n_features_in_, feature_names_in_
@@ -135,6 +130,7 @@ class CompareSVM(KernelModel, CompareModel):
     array([1.6])
     """
 
+    takes_dask: ClassVar[bool] = True
     objective_: float
     n_iter_: int
 
@@ -172,7 +168,7 @@ class CompareSVM(KernelModel, CompareModel):
 
         Parameters
         ----------
-        X : Pairs, or array of shape (n, 2, d); items of shape (n_items, d) where y holds Comparisons
+        X : Pairs, or array of shape (n, 2, d); items of shape (n_items, d), perhaps in Dask, where y holds Comparisons
         y : array of shape (n,) with outcomes −1, 0 and 1, or Comparisons
             1: the right item is better; 0: no difference.
         sample_weight : array of shape (n,), optional
@@ -181,13 +177,14 @@ class CompareSVM(KernelModel, CompareModel):
         self._check_parameters()
         self._forget()
         given, pairs = self._read_comparisons(X, y, sample_weight)
+        given = hold_rows(given)
         refuse_only_ties(pairs)
         refuse_large_weights(pairs, self.C)
         if self.probability:
             refuse_one_couple(given, pairs)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         items, compared = given, pairs
-        if self.kernel != "precomputed":
+        if self.kernel != "precomputed" and not is_dask(given):  # rows of partitions stay, compared or not
             rows, compared = pairs.compact()
             items = given if len(rows) == given.shape[0] else given[rows]
         items = self._standardise(items, compared)
@@ -220,10 +217,10 @@ class CompareSVM(KernelModel, CompareModel):
             self.gamma_ = self._choose_gamma(X, pairs)
         explicit = self._is_plain_linear or self.n_components is not None
         if explicit:
-            X = self._features(X, rng)
+            X = self._features(X, pairs, rng)
         found, certain = None, True
         if self.loss == "hinge" and pairs.n_ties > 0:
-            found, certain = self._solve_by_libsvm(X, pairs, explicit=explicit)
+            found, certain = self._solve_by_dual(X, pairs, explicit=explicit)
         if found is None:
             found = self._minimise(X, pairs, explicit=explicit)
         if self.loss == "hinge" and pairs.n_ties > 0 and certain and is_degenerate(found[1]):
@@ -234,17 +231,15 @@ class CompareSVM(KernelModel, CompareModel):
             found = coef, found[1], scores
         return found
 
-    def _solve_by_libsvm(
+    def _solve_by_dual(
         self, X: Any, pairs: TiedPairs, *, explicit: bool
     ) -> tuple[tuple[Floats, float, Floats] | None, bool]:
-        """Solve by libsvm where it pays or must be, and say whether that came to an end."""
-        if not explicit:
-            found = flipped_kernel_svm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
-        elif (
-            len(pairs) + pairs.n_ties > _MOST_FOR_LIBSVM
-            or not (found := flipped_svm(X, pairs, self.C, self.tol)).converged
-        ):
+        """Solve by libsvm or an interior point, where these pay or must be, and say whether that came to an end."""
+        found = explicit_svm(X, pairs, self.C, self.tol) if explicit else None
+        if explicit and (found is None or not found.converged):
             return None, True
+        if found is None:
+            found = flipped_kernel_svm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
         if np.isnan(found.bias):
             raise ValueError(
                 f"libsvm finds no finite solution for C={self.C!r} and this kernel, whose values are large; scale the "
@@ -261,7 +256,7 @@ class CompareSVM(KernelModel, CompareModel):
 
     def _minimise(self, X: Any, pairs: TiedPairs, *, explicit: bool) -> tuple[Floats, float, Floats]:
         """Solve in the primal."""
-        space = LinearSpace(X) if explicit else KernelSpace(self._kernel_matrix(X))
+        space = linear_space(X) if explicit else KernelSpace(self._kernel_matrix(X))
         loss = LOSSES[self.loss]
         result = tied_svm(TieProblem(space, pairs, loss, self.C), tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
@@ -269,13 +264,14 @@ class CompareSVM(KernelModel, CompareModel):
         scores = space.scores(result.coef)
         return result.coef, tied_risk(loss, scores, pairs)[1] if pairs.n_ties > 0 else 0.0, scores
 
-    def _features(self, X: Any, rng: np.random.Generator) -> Any:
+    def _features(self, X: Any, pairs: TiedPairs, rng: np.random.Generator) -> Any:
         """Return what the scores are linear in."""
         if self.n_components is None:
             return X
-        features = NystroemMap.fit(self._kernel(), X, self.n_components, rng)
+        among = pairs.compact()[0] if is_dask(X) else None  # items that are never compared are no landmarks
+        features = NystroemMap.fit(self._kernel(), X, self.n_components, rng, among)
         self.landmarks_, self.landmark_root_ = features.landmarks, features.root
-        return features.transform(X)
+        return by_rows(features.transform, X)
 
     def _kernel_matrix(self, X: Any) -> Array:
         """Return the kernel between all items."""

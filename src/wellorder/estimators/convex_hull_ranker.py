@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,7 @@ from ..solvers import (
     solve_hulls,
     squared_slacks,
 )
-from ..spaces import KernelSpace, LinearSpace, kernel_columns, kernel_features, neighbour_laplacian
+from ..spaces import KernelSpace, LinearSpace, RowSpace, is_dask, kernel_columns, kernel_features, neighbour_laplacian
 from ..sweeps import Floats
 from .base import Ranker
 from .convex_hull_task import HullTask, read_hulls
@@ -126,6 +126,8 @@ class ConvexHullRanker(KernelModel, Ranker):
     ([[0, 1], [1, 2]], True)
     """
 
+    takes_dask: ClassVar[bool] = True
+
     def __init__(
         self,
         nu: float = 1.0,
@@ -170,7 +172,7 @@ class ConvexHullRanker(KernelModel, Ranker):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, d), or data frame
+        X : array or CSR matrix of shape (n, d), data frame, or Dask array or data frame
             With ``kernel="precomputed"``, the kernel matrix of shape (n, n).
         y : array of shape (n,), or Grades
             Grades, higher is better; NaN: unjudged. Unjudged rows count with ``penalty="laplacian"`` only.
@@ -192,6 +194,11 @@ class ConvexHullRanker(KernelModel, Ranker):
             )
         self._forget()
         smooth = self.slacks == "edge" and self.loss == "squared" and self.penalty != "l1"
+        if is_dask(X) and (not smooth or self.penalty != "l2"):
+            raise ValueError(
+                "over a Dask array only squared slacks an edge can be fitted: set slacks='edge', loss='squared' and "
+                "penalty='l2'"
+            )
         exact = not smooth or self.norm == "coefficients"  # a factor, or an ill-conditioned product: no float32
         space = self._make_space(X, np.inf if exact else self.nu, self.tol, rng)
         laplacian = self._laplacian(X, space, task)
@@ -204,21 +211,21 @@ class ConvexHullRanker(KernelModel, Ranker):
         self.n_iter_ = result.n_iter
         return self
 
-    def _laplacian(self, X: Any, space: LinearSpace | KernelSpace, task: HullTask) -> sp.csr_array | None:
+    def _laplacian(self, X: Any, space: RowSpace | KernelSpace, task: HullTask) -> sp.csr_array | None:
         """Return the Laplacian of the neighbours' graph, times its weight."""
         if self.penalty != "laplacian":
             return None
         rows, k = task.weighed, self.n_neighbors
         if self.kernel in ("linear", "rbf"):
             near = neighbour_laplacian(X, rows, k)
-        elif isinstance(space, LinearSpace):
+        elif isinstance(space, RowSpace):
             near = neighbour_laplacian(space.columns(), rows, k)
         else:
             near = neighbour_laplacian(space.lines(np.arange(space.n_rows)), rows, k, is_kernel=True)
         return sp.csr_array(self.laplacian_weight * near)
 
     def _newton(
-        self, X: Any, space: LinearSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
+        self, X: Any, space: RowSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
     ) -> tuple[SolveResult, Floats]:
         """Minimise the smooth problem."""
         back = None
@@ -245,7 +252,7 @@ class ConvexHullRanker(KernelModel, Ranker):
         return kernel_columns(space.lines(np.arange(space.n_rows)), rows, weight)
 
     def _programme(
-        self, X: Any, space: LinearSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
+        self, X: Any, space: RowSpace | KernelSpace, task: HullTask, laplacian: sp.csr_array | None
     ) -> tuple[SolveResult, Floats]:
         """Solve the quadratic or linear programme over features whose plain norm is the function's."""
         back: Any = None

@@ -6,23 +6,25 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..spaces import (
     KERNELS,
     Kernel,
     KernelSpace,
-    LinearSpace,
     NystroemMap,
+    RowSpace,
     check_matrix,
+    is_dask,
+    linear_space,
     refuse_if_too_large,
     resolve_gamma,
     use_single,
 )
 from ..sweeps import Array, Floats
+from .rows import by_rows, check_rows, hold_rows
 from .validation import check_option, check_whole
 
-_FLOATS = (np.float64, np.float32)
 _FITTED = (
     "coef_",
     "dual_coef_",
@@ -63,7 +65,14 @@ class KernelModel(BaseEstimator):
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Check rows of features, or of a precomputed kernel."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset)
+        X = check_rows(self, X, reset=reset)
+        if is_dask(X) and (
+            self.kernel == "precomputed" or (reset and self.kernel != "linear" and not self.n_components)
+        ):
+            raise ValueError(
+                f"kernel={self.kernel!r} needs the kernel between all rows, and those of a Dask array lie apart; use "
+                "kernel='linear', or 'rbf' or 'poly' with n_components=1000 (Nyström features)"
+            )
         if reset and self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(f"kernel='precomputed' needs a square matrix to fit on, got shape {X.shape}")
         return X
@@ -71,15 +80,16 @@ class KernelModel(BaseEstimator):
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
-    def _make_space(self, X: Any, C: float, tol: float, rng: np.random.Generator) -> LinearSpace | KernelSpace:
+    def _make_space(self, X: Any, C: float, tol: float, rng: np.random.Generator) -> RowSpace | KernelSpace:
         """Choose where scores come from; a kernel that would not fit into memory is refused first."""
+        X = hold_rows(X)
         if self._is_plain_linear:
-            return LinearSpace(X)
+            return linear_space(X)
         self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, X)
         if self.n_components is not None:
             features = NystroemMap.fit(self._kernel(), X, self.n_components, rng)
             self.landmarks_, self.landmark_root_ = features.landmarks, features.root
-            return LinearSpace(features.transform(X))
+            return linear_space(by_rows(features.transform, X))
         if self.kernel == "precomputed":
             K = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
             if not (K.dtype == np.float32 and use_single(K.shape[0], C, tol) and _is_normal(K)):
@@ -153,7 +163,11 @@ class KernelModel(BaseEstimator):
         With ``kernel="precomputed"``, X holds the kernel between the rows and all training rows.
         """
         check_is_fitted(self)
-        X = self._check_rows(X, reset=False)
+        scores: Array = by_rows(self._scores, self._check_rows(X, reset=False))
+        return scores
+
+    def _scores(self, X: Any) -> Array:
+        """Return the scores of rows that have been checked."""
         if self._is_plain_linear:
             return np.asarray(X @ self.coef_)
         if self.n_components is not None:

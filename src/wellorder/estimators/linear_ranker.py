@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..sweeps import Array
 from .base import Ranker
+from .rows import validate_data
 
 
 class LinearRanker(Ranker):

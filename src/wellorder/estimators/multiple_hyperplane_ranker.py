@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, markov_chain, median_rank
 from ..aggregation.table import read_ranker_weights
@@ -34,6 +34,7 @@ from .base_rankers import (
 )
 from .hyperplane_weights import best_weights, read_weights
 from .rank_svm import RankSVM
+from .rows import validate_data
 from .validation import check_option, check_whole, refuse_no_pairs
 
 Pair: TypeAlias = tuple[Hashable, Hashable]

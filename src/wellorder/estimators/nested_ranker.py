@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
 from ..order.labels import encode_groups
@@ -17,6 +17,7 @@ from ..sweeps import Array, Floats, Ints
 from .base import Ranker
 from .base_rankers import check_base, check_fitted_base, finiteness, fit_part, meeting, read_plain_grades
 from .rank_svm import RankSVM
+from .rows import validate_data
 from .validation import refuse_no_pairs
 
 _FLOATS = (np.float64, np.float32)

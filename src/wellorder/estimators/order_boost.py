@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES, implicit_costs
 from ..losses.proportional_odds import level_probabilities
@@ -15,8 +15,9 @@ from ..order import Balance, OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
 from ..spaces import Bumps, Forest
 from ..sweeps import Array
-from .boost_task import Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for
+from .boost_task import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
+from .rows import validate_data
 from .validation import check_option, check_positive, check_whole, exists_for_losses
 
 _PAIR_LOSSES = {"pairs": "exponential", "squared_hinge": "squared_hinge"}
@@ -56,7 +57,8 @@ class OrderBoost(OrdinalModel):
     n_estimators : int, default=300
         Most rounds.
     learning_rate : "auto" or float, default="auto"
-        What each piece's weight is multiplied by, once it is the best. "auto": 1.0, and 0.1 for trees.
+        What each piece's weight is multiplied by, once it is the best. "auto": 1.0; for trees 0.1, and more, up to
+        0.3, with a loss over pairs, more than 25,000 rows and fewer than 300 rounds, which would end too early.
     validation_fraction : float, default=0.1
         The share of the rows (of the groups, with groups and a loss over pairs; of the comparisons) kept apart, if
         ``n_iter_no_change`` is set and no ``X_val`` is passed.
@@ -255,7 +257,9 @@ class OrderBoost(OrdinalModel):
     def _grow(self, task: Task, rng: np.random.Generator) -> BoostResult:
         rate = self.learning_rate
         if rate == "auto":
-            rate = 0.1 if isinstance(self.learner, str) and self.learner == "tree" else 1.0
+            rate = 1.0
+            if isinstance(self.learner, str) and self.learner == "tree":
+                rate = tree_rate(task.X.shape[0], self.n_estimators) if self.loss in _PAIR_LOSSES else SMALL_RATE
         rounds = Rounds(self.n_estimators, float(rate), self.n_iter_no_change)
         if not isinstance(self.learner, str):
             return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
 from ..losses import LOSSES, best_threshold
@@ -30,6 +30,7 @@ from .out_of_fold import (
     fitted_scores,
     out_of_fold_points,
 )
+from .rows import validate_data
 from .validation import check_option, check_positive, check_whole, refuse_no_pairs
 
 _FLOATS = (np.float64, np.float32)

@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..aggregation import borda
+from ..deadline import refuse_late
 from ..losses import PairSet
 from ..order import Comparisons, Grades, ListedPairs
 from ..order.labels import encode_groups
@@ -220,6 +221,7 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
     jobs = [(number, fold) for number in range(len(members)) for fold in range(folds.n_folds)]
 
     def one(number: int, fold: int) -> Floats:
+        refuse_late()
         name, member = members[number]
         scores = fitted_scores(folds, name, fit_member(folds, name, member, fold))
         spread = folds.spread(scores)

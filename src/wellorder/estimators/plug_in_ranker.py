@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..order import Comparisons, Grades, OrderGraph, OrderSum
 from ..order.costs import separable, violation
@@ -19,6 +19,7 @@ from ..order.graph import Full, Scale
 from ..sweeps import Array, Floats
 from .base import Ranker
 from .ordinal_model import level_labels
+from .rows import validate_data
 from .validation import read_order
 
 _MOST_LEVELS = 1_000

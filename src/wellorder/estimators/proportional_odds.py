@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import ClassifierTags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..losses import ROW_LOSSES
 from ..losses.proportional_odds import level_probabilities
 from ..solvers import RowProblem, coarse_to_fine, maximum_likelihood
-from ..spaces import LinearSpace
+from ..spaces import linear_space
 from ..sweeps import Array, Floats
 from .ordinal_model import OrdinalModel
+from .rows import by_rows, check_rows, hold_rows
 from .validation import check_positive, check_whole, warn_if_not_converged
 
 _LOSS = ROW_LOSSES["proportional_odds"]
@@ -90,6 +91,8 @@ class ProportionalOdds(OrdinalModel):
     array([[0.06, 0.17, 0.77]])
     """
 
+    takes_dask: ClassVar[bool] = True
+
     def __init__(
         self, C: float = 1.0, *, levels: Any = None, warm_start: bool = False, tol: float = 1e-8, max_iter: int = 100
     ) -> None:
@@ -104,7 +107,7 @@ class ProportionalOdds(OrdinalModel):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, d), or data frame
+        X : array or CSR matrix of shape (n, d), data frame, or Dask array or data frame
         y : array of shape (n,), or Grades
             Grades, higher is better; NaN: unjudged.
         groups : array of shape (n,), optional
@@ -117,16 +120,17 @@ class ProportionalOdds(OrdinalModel):
         X = self._check_rows(X, reset=True)
         rows, classes = self._read_rows(y, groups, sample_weight, X.shape[0])
         start = self._start(X.shape[1]) if self.warm_start else None
+        held = hold_rows(X)
         for name in ("coef_se_", "thresholds_se_"):  # of an earlier fit without a penalty
             if hasattr(self, name):
                 delattr(self, name)
         if np.isinf(self.C):
-            space = LinearSpace(X.astype(float, copy=False))
+            space = linear_space(held.astype(float, copy=False))
             found = maximum_likelihood(space, rows, start=start, tol=self.tol, max_iter=self.max_iter)
             result, thresholds = found.result, found.thresholds
             self.coef_se_, self.thresholds_se_ = found.coef_se.astype(X.dtype), found.thresholds_se
         else:
-            space = LinearSpace(X)
+            space = linear_space(held)
             problem = RowProblem(space, rows, _LOSS, float(self.C))
             result = coarse_to_fine(problem, start=start, tol=self.tol, max_iter=self.max_iter)
             thresholds = _LOSS.at(space.scores(result.coef), rows)[1]
@@ -141,11 +145,13 @@ class ProportionalOdds(OrdinalModel):
     def decision_function(self, X: Any) -> Array:
         """Return f(x) = wᵀx for each row; a higher score stands above."""
         check_is_fitted(self)
-        return np.asarray(self._check_rows(X, reset=False) @ self.coef_)
+        scores: Array = by_rows(lambda rows: np.asarray(rows @ self.coef_), self._check_rows(X, reset=False))
+        return scores
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each grade for each row, in the order of ``classes_``."""
-        return level_probabilities(self.decision_function(X), self.thresholds_)
+        chances: Array = by_rows(lambda s: level_probabilities(s, self.thresholds_), self.decision_function(X))
+        return chances
 
     def predict(self, X: Any) -> Array:
         """Return the most probable grade of each row; the lower one, where two are as probable.
@@ -153,11 +159,11 @@ class ProportionalOdds(OrdinalModel):
         A grade between two close thresholds may nowhere be the most probable one. What the grade is on average,
         ``predict_proba`` tells.
         """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[most_probable])
+        grades: Array = by_rows(lambda P: np.asarray(self.classes_[P.argmax(axis=1)]), self.predict_proba(X))
+        return grades
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
+        return check_rows(self, X, reset=reset)
 
     def _start(self, n_columns: int) -> Floats | None:
         """Return the last fit's weights, where they fit the new data."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES
 from ..order import Balance
@@ -17,6 +17,7 @@ from ..spaces.steps import Steps
 from ..sweeps import Array
 from .base import Ranker
 from .boost_task import Rows, pair_task
+from .rows import validate_data
 from .validation import check_option, check_positive, check_whole
 
 _FLOATS = (np.float64, np.float32)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import LOSSES, PairSet
 from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
-from ..solvers import coarse_to_fine, cutting_plane, make_problem
+from ..solvers import coarse_to_fine, cutting_plane, pose_problem, solve_on_device
+from ..sweeps import is_tensor
 from .base import Ranker
-from .kernel_model import KernelModel
+from .device_model import DeviceModel
+from .rows import keep_groups_whole
 from .validation import (
     Order,
     check_option,
@@ -26,7 +28,7 @@ _SOLVERS = {"squared_hinge": coarse_to_fine, "logistic": coarse_to_fine, "hinge"
 """The losses on offer, and what minimises each."""
 
 
-class RankSVM(KernelModel, Ranker):
+class RankSVM(DeviceModel, Ranker):
     r"""Ranking support vector machine, trained on every pair of rows without listing one.
 
     Minimises
@@ -73,6 +75,10 @@ class RankSVM(KernelModel, Ranker):
         Most Newton steps, or rounds of cutting planes.
     random_state : int, RandomState or None, default=None
         Seed for ``pairs_per_item`` and ``n_components``; nothing else is random.
+    device : str or torch.device, default=None
+        Where to fit, such as ``"cuda"``: on a GPU through PyTorch (``pip install 'wellorder[gpu]'``). None is NumPy, on
+        the processor; but a tensor in place of X is worked on where it lies. For the squared hinge over grades, linear
+        or with a kernel by name: the answers are the same.
 
     Attributes
     ----------
@@ -130,6 +136,8 @@ class RankSVM(KernelModel, Ranker):
     2
     """
 
+    takes_dask: ClassVar[bool] = True
+
     def __init__(
         self,
         C: float = 1.0,
@@ -148,6 +156,7 @@ class RankSVM(KernelModel, Ranker):
         tol: float = 1e-4,
         max_iter: int = 1000,
         random_state: Any = None,
+        device: Any = None,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -164,13 +173,14 @@ class RankSVM(KernelModel, Ranker):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.device = device
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> RankSVM:
         """Fit the ranker.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, d), or data frame
+        X : array or CSR matrix of shape (n, d), data frame, Dask array or data frame, or torch tensor
             With ``kernel="precomputed"``, the kernel matrix of shape (n, n).
         y : array of shape (n,), Grades, Comparisons, or their sum
             Grades, higher is better; NaN: unjudged. An order brings its own groups and weights; the ties
@@ -185,10 +195,12 @@ class RankSVM(KernelModel, Ranker):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance)
         pairs = self._choose_pairs(order, X.shape[0], rng)
+        X = self._to_device(keep_groups_whole(X, pairs), pairs)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
-        problem = make_problem(self._make_space(X, self.C, self.tol, rng), pairs, LOSSES[self.loss], self.C)
-        result = _SOLVERS[self.loss](problem, start=start, tol=self.tol, max_iter=self.max_iter)
+        problem = pose_problem(self._make_space(X, self.C, self.tol, rng), pairs, LOSSES[self.loss], self.C)
+        solve = solve_on_device if is_tensor(X) else _SOLVERS[self.loss]
+        result = solve(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
         self.objective_ = result.objective

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Ridge
-from sklearn.utils.validation import validate_data
 
 from ..order import Comparisons, Grades, OrderSum
 from ..sweeps import Floats
 from .linear_ranker import LinearRanker
+from .rows import validate_data
 from .validation import as_order, check_option, check_positive, refuse_no_pairs
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import Hinge
 from ..order import Balance
-from ..solvers import cutting_plane, make_problem
+from ..solvers import cutting_plane, pose_problem
 from .base import Ranker
 from .kernel_model import KernelModel
+from .rows import keep_groups_whole
 from .validation import check_option, check_positive, check_whole, read_order, refuse_no_pairs, warn_if_not_converged
 
 
@@ -93,6 +94,8 @@ class SwapSVM(KernelModel, Ranker):
     True
     """
 
+    takes_dask: ClassVar[bool] = True
+
     def __init__(
         self,
         C: float = 1.0,
@@ -129,7 +132,7 @@ class SwapSVM(KernelModel, Ranker):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, d), or data frame
+        X : array or CSR matrix of shape (n, d), data frame, or Dask array or data frame
             With ``kernel="precomputed"``, the kernel matrix of shape (n, n).
         y : array of shape (n,), Grades, Comparisons, or their sum
             Grades, higher is better; NaN: unjudged.
@@ -144,9 +147,10 @@ class SwapSVM(KernelModel, Ranker):
         order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance)
         pairs = order.to_pairs(X.shape[0], self.balance)
         refuse_no_pairs(order, pairs.n_pairs)
+        X = keep_groups_whole(X, pairs)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
-        problem = make_problem(self._make_space(X, self.C, self.tol, rng), pairs, Hinge(steepness=2.0), self.C)
+        problem = pose_problem(self._make_space(X, self.C, self.tol, rng), pairs, Hinge(steepness=2.0), self.C)
         result = cutting_plane(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)

@@ -149,7 +149,7 @@ def _couples(items: Any, pairs: TiedPairs) -> Array:
     """
     direction = np.random.default_rng(0).standard_normal(items.shape[1])
     place = items @ direction if sp.issparse(items) else (items * direction).sum(axis=1)
-    _, number = np.unique(place, return_inverse=True)
+    _, number = np.unique(np.asarray(place), return_inverse=True)
     one, other = number[pairs.low].astype(np.int64), number[pairs.high].astype(np.int64)
     low, high = np.minimum(one, other), np.maximum(one, other)
     return np.asarray(np.unique(low * len(number) + high, return_inverse=True)[1])

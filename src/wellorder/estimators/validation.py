@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from ..order import Comparisons, Grades, OrderSum, Supervision, refuse_beside
 from ..order.graph import Full
 from ..solvers import SolveResult
+from ..spaces import is_dask
 
 Order: TypeAlias = Grades | Comparisons | OrderSum
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,6 +24,10 @@ def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterab
     """Make an order of what ``fit`` and ``score`` take: grades, or an order that is used as it is."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give one grade a row")
+    if any(is_dask(column) for column in (y, groups, sample_weight)):
+        from ..spaces.dask import gather
+
+        y, groups, sample_weight = gather(y, groups, sample_weight)
     if isinstance(y, Grades | Comparisons | OrderSum):
         refuse_beside(y, groups=groups, sample_weight=sample_weight)
         return y

@@ -2,7 +2,8 @@
 
 from .basis import Bumps
 from .bump_search import BumpSearch
-from .function import Function, Space
+from .coefficients import CoefficientSpace
+from .function import Function, PartedSpace, RowSpace, Space
 from .kernel import KernelSpace
 from .kernels import KERNELS, Kernel, check_matrix, refuse_if_too_large, resolve_gamma, use_single
 from .linear import LinearSpace
@@ -11,12 +12,14 @@ from .neighbours import kernel_columns, kernel_features, neighbour_laplacian
 from .nystroem import NystroemMap
 from .pair_kernel import PairKernel
 from .pair_view import Pairs
+from .rows import is_dask, linear_space, take_rows
 from .trees import Forest
 
 __all__ = [
     "KERNELS",
     "BumpSearch",
     "Bumps",
+    "CoefficientSpace",
     "Forest",
     "Function",
     "Kernel",
@@ -25,13 +28,18 @@ __all__ = [
     "NystroemMap",
     "PairKernel",
     "Pairs",
+    "PartedSpace",
+    "RowSpace",
     "Space",
     "check_matrix",
     "column_moments",
+    "is_dask",
     "kernel_columns",
     "kernel_features",
+    "linear_space",
     "neighbour_laplacian",
     "refuse_if_too_large",
     "resolve_gamma",
+    "take_rows",
     "use_single",
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
-from ..sweeps import Floats
+from ..sweeps import Array, Floats, Ints
 
 
 class Space(Protocol):
@@ -30,6 +31,45 @@ class Space(Protocol):
 
     def inner(self, a: Floats, b: Function) -> float:
         """Return the inner product of the function with coefficients ``a`` and ``b``."""
+        ...
+
+
+@runtime_checkable
+class RowSpace(Space, Protocol):
+    """A space of functions that are linear in columns, which can be looked at: what sampling rows needs."""
+
+    def take(self, rows: Ints) -> RowSpace:
+        """Return the space over some of the rows, given by rising number."""
+        ...
+
+    def columns(self) -> Array:
+        """Return the rows as a dense matrix, for small pieces of them."""
+        ...
+
+    def weighted_squares(self, weight: Floats) -> Floats:
+        """Return Σ_i weight_i x_ik² for each column k."""
+        ...
+
+
+@runtime_checkable
+class PartedSpace(RowSpace, Protocol):
+    """A space whose rows lie in parts, perhaps on other machines: work can be sent to where they lie."""
+
+    @property
+    def bounds(self) -> Ints:
+        """Where parts begin and end: the rows bounds[p]:bounds[p + 1] lie in part p."""
+        ...
+
+    def each(self, function: Callable[..., Any], *of_part: Sequence[Any], keep: bool = False) -> list[Any]:
+        """Call ``function(space of the part, an entry of each of these)`` for every part, where its rows lie.
+
+        Results come back in the order of the parts. With ``keep`` they stay where they are, and what comes back are
+        handles that can be given to later calls.
+        """
+        ...
+
+    def cut(self, values: Array) -> list[Array]:
+        """Cut values of rows into those of each part."""
         ...
 
 

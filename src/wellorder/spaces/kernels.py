@@ -13,7 +13,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from ..memory import available_bytes
-from ..sweeps import Array, parallel_map
+from ..sweeps import Array, parallel_map, to_numpy
+from ..sweeps.tensors import all_finite, beside
+from .rows import is_dask
 
 KERNELS = ("linear", "rbf", "poly")
 """The kernels that have a name; besides them "precomputed" and any function of two arrays of rows."""
@@ -108,11 +110,20 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
     if gamma == "auto":
         return float(1.0 / X.shape[1])
     if gamma == "scale":
-        variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var(dtype=np.float64)
+        variance = _variance(X)
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     if not isinstance(gamma, Real) or not 0 < float(gamma) < np.inf:
         raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
     return float(gamma)
+
+
+def _variance(X: Any) -> float:
+    """Return the variance of all entries of X."""
+    if is_dask(X):
+        from .dask import variance
+
+        return variance(X)
+    return float(X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var(dtype=np.float64))
 
 
 def use_single(n_rows: int, C: float, tol: float) -> bool:
@@ -140,19 +151,20 @@ def refuse_if_too_large(n_rows: int, itemsize: int, *, beside: int = 0) -> None:
         )
 
 
-def check_matrix(K: Array) -> None:
+def check_matrix(K: Any) -> None:
     """Refuse a matrix that is no kernel, as far as a look at the diagonal and some entries tells."""
-    if not np.isfinite(K).all():
+    if not all_finite(K):
         raise ValueError("the kernel matrix holds NaN or infinity; scale the columns of X, or mend the kernel function")
-    diagonal = K.diagonal()
+    diagonal = to_numpy(K.diagonal())
     if (diagonal < 0).any():
         row = int(np.argmax(diagonal < 0))
         raise ValueError(f"the kernel of row {row} with itself is {diagonal[row]:g}; a kernel is never negative there")
     i, j = np.random.default_rng(0).integers(0, len(K), (2, 1_000)) if len(K) else np.empty((2, 0), int)
-    unequal = np.abs(K[i, j] - K[j, i]) > 1e-4 * (np.sqrt(diagonal[i] * diagonal[j]) + np.finfo(float).tiny)
+    here, across = (to_numpy(K[beside(K, a), beside(K, b)]) for a, b in ((i, j), (j, i)))
+    unequal = np.abs(here - across) > 1e-4 * (np.sqrt(diagonal[i] * diagonal[j]) + np.finfo(float).tiny)
     if unequal.any():
         at = int(np.argmax(unequal))
         raise ValueError(
             f"the kernel matrix is not symmetric: entries ({i[at]}, {j[at]}) and ({j[at]}, {i[at]}) are "
-            f"{K[i[at], j[at]]:g} and {K[j[at], i[at]]:g}"
+            f"{here[at]:g} and {across[at]:g}"
         )

@@ -43,6 +43,11 @@ class LinearSpace:
         """Return the inner product of the function with coefficients ``a`` and ``b``."""
         return dot(a, b.coef)
 
+    @property
+    def matrix(self) -> Any:
+        """X itself."""
+        return self._X
+
     def take(self, rows: Ints) -> LinearSpace:
         """Return the space over some of the rows."""
         return LinearSpace(self._X[rows])

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..sweeps import Floats
+from .function import PartedSpace
 from .linear import LinearSpace
+from .rows import linear_space
 
 
 def column_moments(X: Any, share: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of each column, the rows counted by shares that add up to 1."""
-    mean = LinearSpace(X).adjoint(share)
+    space = linear_space(X)
+    mean = space.adjoint(share)
+    if isinstance(space, PartedSpace):
+        return mean, np.asarray(np.sum(space.each(partial(_about, mean), space.cut(share)), axis=0))
     if sp.issparse(X):
-        return mean, np.maximum(LinearSpace(X).weighted_squares(share) - mean**2, 0.0)
+        return mean, np.maximum(space.weighted_squares(share) - mean**2, 0.0)
     return mean, LinearSpace(X - mean).weighted_squares(share)
+
+
+def _about(mean: Floats, part: LinearSpace, share: Floats) -> Floats:
+    """Return Σ share (x − mean)² of each column."""
+    return LinearSpace(part.matrix - mean).weighted_squares(share)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..sweeps import Array
+from ..sweeps import Array, Ints
 from .kernels import Kernel, block_rows
+from .rows import take_rows
 
 
 class NystroemMap:
@@ -23,11 +24,16 @@ class NystroemMap:
         self.root = root
 
     @classmethod
-    def fit(cls, kernel: Kernel, X: Any, n_components: int, rng: np.random.Generator) -> NystroemMap:
-        """Draw landmarks from the rows of X and take the inverse root of their kernel."""
-        chosen = np.sort(rng.choice(X.shape[0], min(n_components, X.shape[0]), replace=False))
-        landmarks = chosen if kernel.name == "precomputed" else X[chosen]
-        value, vector = np.linalg.eigh(_against(kernel, X[chosen], landmarks).astype(float))
+    def fit(
+        cls, kernel: Kernel, X: Any, n_components: int, rng: np.random.Generator, among: Ints | None = None
+    ) -> NystroemMap:
+        """Draw landmarks from the rows of X, or from some of them, and take the inverse root of their kernel."""
+        n_rows = X.shape[0] if among is None else len(among)
+        chosen = np.sort(rng.choice(n_rows, min(n_components, n_rows), replace=False))
+        chosen = chosen if among is None else among[chosen]
+        drawn = take_rows(X, chosen)
+        landmarks = chosen if kernel.name == "precomputed" else drawn
+        value, vector = np.linalg.eigh(_against(kernel, drawn, landmarks).astype(float))
         kept = value > value.max(initial=0.0) * 1e-12  # directions that floating point can still tell
         root = vector[:, kept] / np.sqrt(value[kept])
         return cls(kernel, landmarks, root.astype(X.dtype))
