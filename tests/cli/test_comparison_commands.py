@@ -190,7 +190,7 @@ def test_compare_ranks_the_methods_of_comparisons(run, games, tmp_path):
     assert "comparison_error, lower is better" in found.out
     for name in models.split(",")[:-1]:
         assert name in found.out
-    assert "elo (baseline)" in found.out
+    assert "baselines: " in found.out
     assert "left out svor: it does not learn from comparisons" in found.out
     assert "wrong on every tie: rank-svm;" in found.out
     page = (tmp_path / "r.html").read_text()

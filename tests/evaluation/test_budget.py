@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from wellorder.evaluation.budget import Budget
 
 
@@ -33,3 +35,25 @@ def test_the_last_method_stays():
 def test_a_repeat_begins_only_if_it_will_finish():
     assert Budget(100.0).allows({"a": 5.0, "b": 5.0}, 5, 50.0)
     assert not Budget(100.0).allows({"a": 5.0, "b": 5.0}, 5, 51.0)
+
+
+def test_trials_side_by_side_take_less_time_by_the_clock():
+    assert Budget(100.0, n_jobs=4).left(200.0) == 50.0
+    assert Budget(100.0, n_jobs=4).share(0.0, 8) == 50.0
+    assert Budget(100.0, n_jobs=4).share(0.0, 2) == 100.0  # one trial alone has no more than all the time
+    pace = {"slow": 20.0, "slower": 30.0, "fast": 1.0}
+    assert Budget(130.0, n_jobs=2).unaffordable(pace, 4, 51.0) == ["slower"]
+    assert Budget(150.0, n_jobs=2).unaffordable(pace, 4, 51.0) == []
+
+
+def test_a_round_that_was_begun_finishes_in_whatever_order_trials_are_packed():
+    # the bound holds for every greedy schedule, and is met by this one: 3 short trials, then the long one alone
+    assert Budget(None, n_jobs=2).needed({"short": 1.0, "long": 2.0}, 1) == 2.5
+    rng = np.random.default_rng(0)
+    for n_jobs in (1, 2, 3, 5):
+        for _ in range(50):
+            pace = {f"m{k}": float(rng.exponential()) for k in range(rng.integers(1, 8))}
+            free = np.zeros(n_jobs)
+            for seconds in rng.permutation(np.repeat(list(pace.values()), 3)):
+                free[np.argmin(free)] += seconds
+            assert free.max() <= Budget(None, n_jobs=n_jobs).needed(pace, 3) + 1e-12

@@ -15,12 +15,17 @@ import polars as pl
 import pytest
 
 import wellorder as wo
-from wellorder.evaluation import METHODS, Method, Record, compare, comparing, read_records, trials
+from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials
 from wellorder.evaluation.size import Size
 
 from .tables import make_comparisons, make_table
 
 QUICK = ["rank-svm", "ridge", "best-feature"]
+
+
+def compare(table, methods=None, *, n_jobs=1, **settings):
+    """Trials one after the other, unless the test says otherwise; test_side_by_side.py has the others."""
+    return comparing.compare(table, methods, n_jobs=n_jobs, **settings)
 
 
 def results(board):
@@ -118,39 +123,29 @@ def test_an_interrupted_run_goes_on_and_ends_as_an_unbroken_one(tmp_path):
     assert again == resumed  # the times as well: nothing was computed again
 
 
-def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(tmp_path):
+def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(tmp_path, monkeypatch):
     lines = ["a,b,y"]
     rng = np.random.default_rng(0)
     for a, b in rng.standard_normal((60, 2)):
         lines.append(f"{a:.5f},{b:.5f},{a + b + rng.standard_normal():.5f}")
     (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-c",
-        "from wellorder.cli.main import main; main()",
-        "compare",
-        "rows.csv",
-        "--target",
-        "y",
-    ]
-    command += ["--models", "rank-svm,ridge,rank-svm-rbf", "--folds", "4", "--json", "--records"]
-    running = subprocess.Popen([*command, "broken.jsonl"], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-c", "from wellorder.cli.main import main; main()", "compare", "rows.csv"]
+    command += ["--target", "y", "--models", "rank-svm,ridge,rank-svm-rbf", "--folds", "4", "--records", "broken.jsonl"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
     records = tmp_path / "broken.jsonl"
     deadline = time.monotonic() + 300  # a busy machine may be slow; an idle one takes a second
     while time.monotonic() < deadline and (not records.exists() or records.read_bytes().count(b"\n") < 4):
         time.sleep(0.005)
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
-    n_before = records.read_bytes().count(b"\n")
-    assert n_before >= 4
-    boards = [
-        json.loads(subprocess.run([*command, name], cwd=tmp_path, capture_output=True, check=True).stdout)
-        for name in ("broken.jsonl", "whole.jsonl")
-    ]
-    for board in boards:
-        for standing in board["standings"]:
-            del standing["search_seconds"], standing["fit_seconds"]
-    assert boards[0] == boards[1]
+    kept = [each.key for each in read_records(records)]
+    assert 4 <= len(kept) < 24
+    monkeypatch.chdir(tmp_path)
+    table = wo.read("rows.csv", target="y")
+    settings = {"methods": ["rank-svm", "ridge", "rank-svm-rbf"], "n_folds": 4, "n_repeats": 2, "n_jobs": 1}
+    boards = [compare(table, records=path, **settings) for path in (records, None)]
+    assert set(kept) <= {each.key for each in boards[1].records}
+    assert results(boards[0]) == results(boards[1])
     assert records.read_bytes().count(b"\n") == 24
 
 
@@ -246,7 +241,7 @@ def fake(monkeypatch):
             )
 
         time_of = seconds
-        monkeypatch.setattr(comparing, "run_trial", run_trial)
+        monkeypatch.setattr(side_by_side, "run_trial", run_trial)
         return calls
 
     return set_up
@@ -300,13 +295,13 @@ def test_time_that_is_up_within_a_split_leaves_no_method_out(fake, slow):
 
 def test_a_fit_that_uses_the_time_up_ends_the_run(monkeypatch, fake):
     calls = fake(lambda name, split: 2.0)
-    quick = comparing.run_trial
+    quick = side_by_side.run_trial
 
     def overrun(*arguments, **options):  # a single fit cannot be stopped, only the next one not begun
         record = quick(*arguments, **options)
         return dataclasses.replace(record, fit_seconds=100.0) if (record.fold, record.method) == (1, "a") else record
 
-    monkeypatch.setattr(comparing, "run_trial", overrun)
+    monkeypatch.setattr(side_by_side, "run_trial", overrun)
     for name in ("a", "b"):
         monkeypatch.setitem(METHODS, name, METHODS["best-feature"])
     board = compare(make_table(), ["a", "b"], n_folds=3, n_repeats=1, time_budget=50)
@@ -327,7 +322,7 @@ def test_a_second_repeat_that_was_cut_short_keeps_the_planned_number_of_splits(f
 
 
 @pytest.mark.parametrize("after", [1, 2])
-def test_an_interrupt_before_the_first_split_is_done_goes_on_to_the_caller(tmp_path, after):
+def test_an_interrupt_within_the_first_split_shows_the_methods_that_have_done_it(tmp_path, after):
     done = []
 
     def interrupt(progress):
@@ -336,9 +331,22 @@ def test_an_interrupt_before_the_first_split_is_done_goes_on_to_the_caller(tmp_p
             raise KeyboardInterrupt
 
     path = tmp_path / "records.jsonl"
-    with pytest.raises(KeyboardInterrupt):
-        compare(make_table(), QUICK, n_folds=3, n_repeats=1, records=path, progress=interrupt)
+    board = compare(make_table(), QUICK, n_folds=3, n_repeats=1, records=path, progress=interrupt)
+    assert {each.method: each.n_splits for each in board.standings} == dict.fromkeys(QUICK[:after], 1)
+    assert {each.method: each.reason for each in board.left_out} == dict.fromkeys(
+        QUICK[after:], "the comparison was stopped before its turn"
+    )
+    assert not board.is_complete
     assert len(list(read_records(path))) == after  # nothing is lost
+
+
+def test_an_interrupt_before_anything_is_done_goes_on_to_the_caller(monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(side_by_side, "run_trial", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        compare(make_table(), QUICK, n_folds=3, n_repeats=1)
 
 
 def test_what_failed_for_want_of_memory_is_tried_again(fake, tmp_path):
@@ -367,10 +375,19 @@ class Breaks(wo.BestFeature):
         raise ValueError("it broke")
 
 
+class Odd(wo.BestFeature):
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        raise KeyError("seven")
+
+
 def test_a_method_that_fails_is_left_out_with_its_reason(monkeypatch):
     monkeypatch.setitem(METHODS, "breaks", Method("broken", Breaks))
-    board = compare(make_table(), ["ridge", "breaks"], n_folds=3, n_repeats=1)
-    assert [(each.method, each.reason) for each in board.left_out] == [("breaks", "it broke")]
+    monkeypatch.setitem(METHODS, "odd", Method("fails of what nobody expects", Odd))
+    board = compare(make_table(), ["ridge", "breaks", "odd"], n_folds=3, n_repeats=1)
+    assert [(each.method, each.reason) for each in board.left_out] == [
+        ("breaks", "it broke"),
+        ("odd", "KeyError: 'seven'"),
+    ]
     with pytest.raises(ValueError, match=r"no method could be run on made.csv: breaks: it broke"):
         compare(make_table(), ["breaks"], n_folds=3, n_repeats=1)
 

@@ -296,6 +296,25 @@ def test_an_ensemble_of_scores_adds_up_its_members_contributions():
     assert sum(by_feature(found).values()) == pytest.approx(found.difference, abs=1e-9)
 
 
+def test_an_ensemble_behind_a_scaler_is_explained_as_by_itself():
+    X, y = drawn(d=4)
+    X = X * [1.0, 10.0, 0.1, 5.0]
+    members = [("linear", wo.RankSVM()), ("column", wo.BestFeature())]
+    model = make_pipeline(StandardScaler(), wo.OrderEnsemble(members, random_state=0)).fit(X, y)
+    found = wo.explain(model, X[0], X[1])
+    scores = model.decision_function(X[:2])
+    assert found.is_exact
+    assert sum(by_feature(found).values()) == pytest.approx(scores[0] - scores[1], abs=1e-9)
+
+
+def test_features_whose_names_begin_alike_are_told_apart_in_words():
+    X, y = drawn(d=3)
+    names = [f"the number of hours worked in an average week of the year {year}" for year in (2019, 2020, 2021)]
+    found = wo.explain(wo.RankSVM().fit(X, y), X[0], X[1], feature_names=names)
+    assert len({line[0] for line in found.table()}) == 4
+    assert str(found).count("2020") >= 1
+
+
 def test_rated_items_are_explained_by_their_ratings(tmp_path):
     path = tmp_path / "games.csv"
     path.write_text("left,right,outcome\nAnna,Ben,>\nBen,Carl,>\nCarl,Anna,=\nAnna,Ben,>\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -124,3 +125,24 @@ def test_held_out_scores_come_back_as_they_were():
     assert again.held_out[::2] == (0.1, -3.5)
     assert math.isnan(again.held_out[1])
     assert Record.from_json(a_record().to_json()).held_out is None
+
+
+def test_a_disk_that_is_full_costs_no_record(tmp_path, monkeypatch):
+    kept = RecordFile(tmp_path / "records.jsonl")
+    kept.append(a_record("a"))
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", full)
+        with pytest.warns(UserWarning, match=r"no longer be kept in .*records.jsonl \(No space left on device\)"):
+            kept.append(a_record("b"))
+    kept.append(a_record("c"))  # what may follow half a line would make the file unreadable
+    assert [each.key for each in kept] == ["a", "b", "c"]
+    assert [each.key for each in RecordFile(tmp_path / "records.jsonl")] == ["a"]
+
+
+def test_a_file_that_cannot_be_written_is_named_before_anything_is_computed(tmp_path):
+    with pytest.raises(OSError, match=r"absent.records.jsonl"):
+        RecordFile(tmp_path / "absent" / "records.jsonl").refuse_unwritable()

@@ -1,27 +1,21 @@
-"""A leaderboard in the terminal, and how far a comparison is."""
+"""A leaderboard in the terminal, and how to go on where it is not complete."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from ..writing import counted, write_percent, write_seconds
-from .output import Bar, number, print_table
+from .output import number, print_table, width_of_terminal
 
 if TYPE_CHECKING:
-    from ..evaluation import Leaderboard, Progress, Standing
+    from ..evaluation import Leaderboard, Standing
 
 
-def show_progress(bar: Bar) -> Callable[[Progress], None]:
-    """Return what a comparison calls after each fit."""
-
-    def show(progress: Progress) -> None:
-        record = progress.record
-        bar.show(progress.n_done, progress.n_planned, f"{record.method}, split {record.repeat + 1}.{record.fold + 1}")
-
-    return show
+_WIDE = 110
+"""Columns of a terminal that has room for everything."""
 
 
 def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
@@ -36,7 +30,12 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
     others = [name for name in protocol.metrics if name != protocol.metric]
     headers = ["", "method", protocol.metric, "95 % interval", "against the first", *others, "search", "fit"]
     rows = [_row(place, each, protocol.metric, others) for place, each in enumerate(board.standings, start=1)]
-    print_table(headers, rows, right=(0, 2, *range(5, len(headers))))
+    if width_of_terminal() < _WIDE:  # then what matters most has room
+        headers, rows = headers[:5], [row[:5] for row in rows]
+    print_table(headers, rows, right=(0, 2, *range(5, len(headers))), whole=(1,))
+    baselines = [each.method for each in board.standings if each.is_baseline]
+    if baselines:
+        click.echo(f"baselines: {', '.join(baselines)}")
     if protocol.metric == "comparison_error":
         _say_who_knows_no_ties(board.standings)
     for reason, names in board.reasons.items():
@@ -47,7 +46,7 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
             f"{protocol.time_budget:g} s; a larger --time-budget makes the intervals narrower"
         )
     if not board.is_complete:
-        click.echo(_how_to_go_on(board.time_was_up, records))
+        click.echo(how_to_go_on(board.time_was_up, records))
 
 
 def _say_who_knows_no_ties(standings: Sequence[Standing]) -> None:
@@ -61,7 +60,8 @@ def _say_who_knows_no_ties(standings: Sequence[Standing]) -> None:
         )
 
 
-def _how_to_go_on(time_was_up: bool, records: str | None) -> str:
+def how_to_go_on(time_was_up: bool, records: str | None) -> str:
+    """Say why a comparison is not complete, and how to complete it."""
     if time_was_up:
         kept = "" if records is None else f", and goes on from {records}"
         return f"time was up before all splits were done; a larger --time-budget does the rest{kept}"
@@ -79,7 +79,7 @@ def _row(place: int, standing: Standing, metric: str, others: list[str]) -> list
     interval = "–" if standing.low != standing.low else f"{write(standing.low)} – {write(standing.high)}"
     return [
         f"{place}",
-        standing.method + (" (baseline)" if standing.is_baseline else ""),
+        standing.method,
         write(standing.mean),
         interval,
         _verdict(standing),

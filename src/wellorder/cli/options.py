@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from errno import ENOENT
+from glob import has_magic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -19,6 +21,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """Split an option's value at commas; blanks around a name do not count."""
     return None if value is None else tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def input_files(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Say at once that a file is not there, whatever else is wrong; a pattern may be for whoever reads it."""
+    for path in value:
+        if not has_magic(path) and not os.path.exists(path):
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
+    return value
+
+
+class ModelCommand(click.Command):
+    """A command that takes names of methods: its help lists them, and only then are they loaded."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names before the examples."""
+        from ..evaluation import METHODS
+
+        with formatter.section("Models"):
+            formatter.write_text(", ".join(METHODS))
+        super().format_epilog(ctx, formatter)
 
 
 def output_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -87,11 +109,17 @@ def data_options(function: F) -> F:
     """Add the argument DATA, and the options that say what its columns mean."""
     for option in reversed((*_ROLES, *_READING)):
         function = option(function)
-    return click.argument("data", metavar="DATA...", nargs=-1, required=True)(function)
+    return click.argument("data", metavar="DATA...", nargs=-1, required=True, callback=input_files)(function)
 
 
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of everything that is random."
+)
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many fits run side by side.  [default: as many as there are processors, if memory allows]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 

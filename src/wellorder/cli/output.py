@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,8 +35,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
-    """Print a table; ``right`` numbers the columns that are set to the right."""
+def width_of_terminal() -> int:
+    """Return how many columns stdout has; what is piped has plenty."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 160
+
+
+def print_table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), whole: Sequence[int] = ()
+) -> None:
+    """Print a table; ``right`` numbers the columns that are set to the right, ``whole`` others that are not wrapped."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -43,10 +51,12 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, header in enumerate(headers):
-        table.add_column(Text(header), justify="right" if number in right else "left", no_wrap=number in right)
+        table.add_column(
+            Text(header), justify="right" if number in right else "left", no_wrap=number in (*right, *whole)
+        )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
+    Console(width=width_of_terminal(), highlight=False).print(table)
 
 
 class Bar:

@@ -1,16 +1,18 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
 from .by_query import by_query, randomisation_test
-from .comparing import Progress, compare
+from .comparing import compare
+from .comparison_run import Progress
 from .cross_validation import CrossValidation, cross_validate
 from .doctor import examine
 from .explaining import explain
 from .explanation import Contribution, Explanation
 from .fitting import FittedTable, evaluate_table, fit_table
 from .health import Finding, Health
-from .leaderboard import Leaderboard, LeftOut, Protocol, Standing, make_leaderboard
+from .leaderboard import Leaderboard, LeftOut, Memory, Protocol, Standing, make_leaderboard
 from .methods import METHODS, Method, find_method
 from .ordering import OrderedItems, OrderedList, order_items
+from .plan import Plan
 from .records import Curve, Record, RecordFile, SwapTable, read_records
 from .runs import RUN_METRICS, evaluate_run
 from .search_graph import GraphSearch, GraphTrial, search_graph
@@ -45,10 +47,12 @@ __all__ = [
     "Health",
     "Leaderboard",
     "LeftOut",
+    "Memory",
     "Method",
     "OrderedItems",
     "OrderedList",
     "OutOfTime",
+    "Plan",
     "Progress",
     "Protocol",
     "Record",

@@ -87,7 +87,11 @@ def members_of(model: Any) -> list[tuple[float, Any]] | None:
 
 def scores_rows_alone(model: Any) -> bool:
     """Say whether a row's score is the same in whatever list it stands."""
-    members = members_of(getattr(model, "best_estimator_", model))
+    if hasattr(model, "best_estimator_"):
+        return scores_rows_alone(model.best_estimator_)
+    if hasattr(model, "steps") and model.steps[-1][1] not in (None, "passthrough"):
+        return scores_rows_alone(model.steps[-1][1])
+    members = members_of(model)
     return not ranks_lists(model) if members is None else all(scores_rows_alone(member) for _, member in members)
 
 

@@ -8,17 +8,33 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds for a whole comparison; None: as long as it takes."""
+    """Seconds by the clock for a whole comparison; None: as long as it takes.
+
+    Times of trials add up to more where J trials run side by side: S seconds of them pass in S / J.
+    """
 
     seconds: float | None
+    n_jobs: int = 1
+    """How many trials run side by side."""
 
     def left(self, spent: float) -> float:
-        """Return the seconds that remain."""
-        return float("inf") if self.seconds is None else max(self.seconds - spent, 0.0)
+        """Return the seconds by the clock that remain once trials have taken ``spent`` seconds together."""
+        return float("inf") if self.seconds is None else max(self.seconds - spent / self.n_jobs, 0.0)
 
     def share(self, spent: float, n_waiting: int) -> float:
         """Return what the next of several waiting methods may take: an equal part of what remains."""
-        return self.left(spent) / max(n_waiting, 1)
+        left = self.left(spent)
+        return min(left * self.n_jobs / max(n_waiting, 1), left)
+
+    def needed(self, seconds_per_split: Mapping[str, float], n_splits: int) -> float:
+        """Return how long so many splits of all methods take at most, the longest trials begun first.
+
+        J processors that never wait while there is work need at most Σ/J + (1 − 1/J) · max, the bound of Graham.
+        """
+        if not seconds_per_split:
+            return 0.0
+        total, longest = sum(seconds_per_split.values()) * n_splits, max(seconds_per_split.values())
+        return total / self.n_jobs + (1.0 - 1.0 / self.n_jobs) * longest
 
     def unaffordable(self, seconds_per_split: Mapping[str, float], n_splits: int, spent: float) -> list[str]:
         """Return the methods to leave out so that the others finish their splits, the most expensive first.
@@ -26,15 +42,15 @@ class Budget:
         A method is only left out while it needs more than an equal share of the time: cheap methods are
         never given up for an expensive one, and the last one stays.
         """
-        needs = {name: seconds * n_splits for name, seconds in seconds_per_split.items()}
+        kept = dict(seconds_per_split)
         dropped: list[str] = []
-        # invariant: the methods in `needs` are those kept so far
-        while len(needs) > 1 and sum(needs.values()) > self.left(spent):
-            name = max(needs, key=lambda each: needs[each])
-            del needs[name]
+        # invariant: the methods in `kept` are those kept so far
+        while len(kept) > 1 and self.needed(kept, n_splits) > self.left(spent):
+            name = max(kept, key=lambda each: kept[each])
+            del kept[name]
             dropped.append(name)
         return dropped
 
     def allows(self, seconds_per_split: Mapping[str, float], n_splits: int, spent: float) -> bool:
         """Say whether all methods can be run on so many more splits."""
-        return sum(seconds_per_split.values()) * n_splits <= self.left(spent)
+        return self.needed(seconds_per_split, n_splits) <= self.left(spent)

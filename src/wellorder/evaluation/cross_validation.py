@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from ..metrics import Metric
@@ -79,6 +80,7 @@ def cross_validate(
     cv: Any = 5,
     n_repeats: int = 1,
     seed: int = 0,
+    n_jobs: int | None = None,
 ) -> CrossValidation:
     """Fit a model on the training part of each split, and judge it on the test part.
 
@@ -108,6 +110,9 @@ def cross_validate(
         How often to cut into folds anew.
     seed : int, default=0
         Of the folds.
+    n_jobs : int, optional
+        How many splits are worked on side by side, through ``joblib.Parallel``. None: one after the other, or as
+        ``joblib.parallel_config(backend=...)`` around the call says, which may send them to a Dask cluster.
 
     Returns
     -------
@@ -132,16 +137,13 @@ def cross_validate(
         splits = read_splits(data, cv, n_repeats, seed)
         wanted = fit_parameters(estimator, data)
         judged = data.judged()
-        rows, fit_seconds, score_seconds = [], [], []
-        for split in splits:
-            model = clone(estimator)
-            training, testing = data.training(split.train), data.testing(split.test, split.train)
-            began = perf_counter()
-            fit(model, training, wanted)
-            fitted = perf_counter()
-            rows.append(judge(model, testing, measures))
-            fit_seconds.append(fitted - began)
-            score_seconds.append(perf_counter() - fitted)
+        trials = (
+            delayed(_try)(
+                estimator, data.training(split.train), data.testing(split.test, split.train), wanted, measures
+            )
+            for split in splits
+        )
+        rows, fit_seconds, score_seconds = zip(*Parallel(n_jobs=n_jobs)(trials), strict=True)
     values = {measure.name: column for measure, column in zip(measures, np.array(rows).T, strict=True)}
     _warn_if_undefined(values)
     return CrossValidation(
@@ -152,6 +154,17 @@ def cross_validate(
         fit_seconds=np.array(fit_seconds),
         score_seconds=np.array(score_seconds),
     )
+
+
+def _try(estimator: Any, training: Any, testing: Any, wanted: Any, measures: Any) -> tuple[Any, float, float]:
+    """Fit and judge on one split, perhaps in another process; return the judgement and the seconds of both."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = clone(estimator)
+        began = perf_counter()
+        fit(model, training, wanted)
+        fitted = perf_counter()
+        judged = judge(model, testing, measures)
+        return judged, fitted - began, perf_counter() - fitted
 
 
 def _warn_if_undefined(values: Mapping[str, Floats]) -> None:

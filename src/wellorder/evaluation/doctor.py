@@ -126,11 +126,8 @@ def _repeats(grades: Grades, table: Table) -> Iterator[Finding]:
     group = np.zeros(len(table), np.int64) if grades.group is None else grades.group
     _, copy_of = np.unique(fingerprint, return_inverse=True)
     judged = np.flatnonzero(grades.level >= 0)
-    _, within = np.unique(np.column_stack([group, copy_of])[judged], axis=0, return_inverse=True)
-    within = within.reshape(-1)
-    _, kind, n_kind = np.unique(
-        np.column_stack([within, grades.level[judged]]), axis=0, return_index=True, return_counts=True
-    )
+    _, within = np.unique(_paired(group, copy_of)[judged], return_inverse=True)
+    _, kind, n_kind = np.unique(_paired(within, grades.level[judged]), return_index=True, return_counts=True)
     n_copies = np.bincount(within)
     alike = np.bincount(within[kind], n_kind.astype(float) ** 2)  # pairs of copies, in either order, with equal grades
     pairs = (n_copies.astype(float) ** 2 - alike) / 2
@@ -178,8 +175,13 @@ def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
 
 def _in_several(code: Ints, holder: Ints) -> Ints:
     """Return the rows whose code occurs with more than one holder."""
-    pairs = np.unique(np.column_stack([code, holder]), axis=0)
-    return np.flatnonzero((np.bincount(pairs[:, 0], minlength=code.max(initial=0) + 1) > 1)[code])
+    _, first = np.unique(_paired(code, holder), return_index=True)
+    return np.flatnonzero((np.bincount(code[first], minlength=code.max(initial=0) + 1) > 1)[code])
+
+
+def _paired(a: Ints, b: Ints) -> Ints:
+    """Return one number for each two, equal for equal twos: numbers are sorted many times as fast as rows of two."""
+    return np.asarray(a.astype(np.int64) * (int(b.max(initial=0)) + 1) + b)
 
 
 def _columns(table: Table) -> Iterator[Finding]:
@@ -193,7 +195,7 @@ def _columns(table: Table) -> Iterator[Finding]:
             gaps = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
             if gaps:
                 missing.append(f"{column.name} ({gaps:,})")
-            if column.n_unique() == 1:
+            if column.head(100).n_unique() == 1 and column.n_unique() == 1:  # counting all of a million takes long
                 constant.append(column.name)
     else:
         empty = np.flatnonzero(_spread(table.X) == 0)

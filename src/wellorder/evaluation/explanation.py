@@ -10,6 +10,7 @@ import polars as pl
 
 from ..suggest import visible
 from ..writing import counted
+from .short_names import cut, cut_apart
 
 _SHOWN = 10
 """Features that are written out one by one."""
@@ -93,7 +94,8 @@ class Explanation:
         told = f"{a} stands {side} {b} by {abs(d):.3g} ({self.score_a:.4g} against {self.score_b:.4g})"
         speaking = [each for each in self.contributions if each.contribution * d > 0]
         named = [c for c in speaking if abs(c.contribution) > _SMALL * abs(speaking[0].contribution)]
-        reasons = [write_reason(part, self.write(part.contribution)) for part in named]
+        short = self._short_names()
+        reasons = [_write_reason(short[part.feature], part, self.write(part.contribution)) for part in named]
         return told + (f", mostly because of {'; '.join(reasons[:_REASONS])}." if reasons else ".")
 
     def notes(self) -> list[str]:
@@ -112,7 +114,8 @@ class Explanation:
         n_shown = sum(each.contribution != 0 for each in self.contributions)
         n_shown = n_shown if n_shown <= top + 1 else top  # one more is shown rather than summed up as '1 other'
         shown, rest = self.contributions[:n_shown], self.contributions[n_shown:]
-        lines = [(write_value(c.feature), write_value(c.a), write_value(c.b), self._write_part(c)) for c in shown]
+        short = self._short_names()
+        lines = [(short[c.feature], write_value(c.a), write_value(c.b), self._write_part(c)) for c in shown]
         if rest:
             others = math.fsum(c.contribution for c in rest)
             lines.append((counted(len(rest), "other feature" if shown else "feature"), "", "", self.write(others)))
@@ -141,6 +144,11 @@ class Explanation:
         """Write a contribution, or a sum of some: all of one explanation to the same digit."""
         largest = abs(self.contributions[0].contribution) if self.contributions else 0.0
         return write_signed(value, max(largest, abs(self.difference)))
+
+    def _short_names(self) -> dict[str, str]:
+        """Return what each feature is called in a line, long names cut so that they stay apart."""
+        names = [part.feature for part in self.contributions]
+        return dict(zip(names, cut_apart([_in_one_line(name) for name in names], _LONGEST), strict=True))
 
     def _write_part(self, part: Contribution) -> str:
         error = f" ± {part.standard_error:.1g}" if part.standard_error > 0 else ""
@@ -181,8 +189,7 @@ def write_value(value: float | str | None) -> str:
     if value is None:
         return "missing"
     if isinstance(value, str):
-        line = visible(" ".join(value.split()))
-        return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
+        return cut(_in_one_line(value), _LONGEST)
     whole = 1e4 <= abs(value) < 1e15 or value == round(value, 0)
     return f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.4g}"
 
@@ -202,9 +209,13 @@ def write_signed(value: float, largest: float) -> str:
     return f"{value:+.{max(0, 2 - place)}f}" if -5 <= place < 9 else f"{value:+.2e}"
 
 
-def write_reason(part: Contribution, written: str) -> str:
+def _write_reason(name: str, part: Contribution, written: str) -> str:
     """Write a feature, its two values and what they bring: ``price: 3.1 against 5 (+0.9)``."""
-    return f"{write_value(part.feature)}: {write_value(part.a)} against {write_value(part.b)} ({written})"
+    return f"{name}: {write_value(part.a)} against {write_value(part.b)} ({written})"
+
+
+def _in_one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
 
 
 def _html_row(tag: str, cells: tuple[str, ...]) -> str:

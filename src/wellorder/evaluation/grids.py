@@ -5,6 +5,7 @@ from __future__ import annotations
 from .size import Grid, Size
 
 _FEW_ROWS = 1_000
+_MANY_ROWS = 100_000
 
 
 def costs(size: Size) -> Grid:
@@ -30,6 +31,8 @@ def penalties(size: Size) -> Grid:
 
 def tree_shapes(size: Size) -> Grid:
     """Return sizes and numbers of trees."""
+    if size.n_rows > _MANY_ROWS:
+        return {"max_leaf_nodes": [7, 31], "n_estimators": [30, 100]}  # a fit takes seconds a hundred trees
     few = size.n_rows <= _FEW_ROWS
     return {"max_leaf_nodes": [7, 31], "n_estimators": [60, 300] if few else [30, 60, 100, 300]}
 
@@ -42,6 +45,6 @@ def order_shapes(size: Size) -> Grid:
     """
     if size.largest_group < size.n_rows:
         return {**tree_shapes(size), "balance": ["groups"]}
-    if size.n_rows <= _FEW_ROWS:
+    if not _FEW_ROWS < size.n_rows <= _MANY_ROWS:
         return tree_shapes(size)
     return {"max_leaf_nodes": [7, 31], "n_estimators": [60, 300], "loss": ["pairs", "squared_hinge"]}

@@ -55,9 +55,12 @@ def greater_is_better(name: str, supervision: str) -> bool:
 
 
 def suits_gain(grades: Grades) -> bool:
-    """Say whether NDCG means something: several lists, and grades that are small whole numbers from 0 on."""
-    if grades.n_groups < 2:
-        return False
+    """Say whether NDCG is what such lists are judged by: several of them, of grades that are small whole numbers."""
+    return grades.n_groups > 1 and has_gains(grades)
+
+
+def has_gains(grades: Grades) -> bool:
+    """Say whether NDCG is defined, and means something: grades are small whole numbers from 0 on."""
     try:
         values = np.array(grades.levels, dtype=float)
     except (TypeError, ValueError):
@@ -88,7 +91,7 @@ def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[str], bins: B
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
         values = {name: value_of(parse(name), grades, scores) for name in metrics}
-        curve = ndcg_curve(grades.without_weights(), scores) if suits_gain(grades) else None
+        curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
         swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
         return Judgement(values, swaps, curve)

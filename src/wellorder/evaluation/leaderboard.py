@@ -21,6 +21,18 @@ from .significance import corrected_resampled_test, holm, known_mean, mean_inter
 
 
 @dataclass(frozen=True)
+class Memory:
+    """About how much memory a comparison takes, in bytes."""
+
+    data: int
+    """As they were read, and once more encoded."""
+    heaviest: str | None
+    """The method that takes most; None where there is none."""
+    needed: int
+    """By a process that runs it, the data included."""
+
+
+@dataclass(frozen=True)
 class Protocol:
     """How a comparison was computed."""
 
@@ -42,6 +54,10 @@ class Protocol:
     """The Python lines that compute the same."""
     planned_repeats: int | None = None
     """How many repeats were asked for, where there was no time to begin them all."""
+    n_jobs: int = 1
+    """How many trials ran side by side."""
+    memory: Memory | None = None
+    """An estimate, made before the first fit."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +262,10 @@ def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_valu
 
 
 def _within(metric: str, value: float) -> float:
-    """Keep the end of an interval to the values that a share can have."""
+    """Keep the end of an interval to the values that a metric can have: 1 is the best there is, of errors 0."""
     definition = find_definition(metric)
-    return min(max(value, 0.0), 1.0) if definition is not None and definition.is_share else value
+    if definition is None:
+        return value
+    if definition.is_share:
+        return min(max(value, 0.0), 1.0)
+    return min(value, 1.0) if definition.greater_is_better else max(value, 0.0)

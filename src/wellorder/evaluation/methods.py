@@ -29,6 +29,7 @@ from ..estimators import (
 from ..ratings import Davidson, Elo, Glicko, RatingRanker
 from ..suggest import suggest
 from .grids import costs, inner_costs, kernel_costs, order_shapes, penalties, tree_shapes
+from .needs import for_columns, for_kernel, for_landmarks, for_linear, for_members, for_trees
 from .objections import (
     few_rows,
     no_trees,
@@ -57,6 +58,10 @@ class Method:
     is_baseline: bool = False
     objection: Callable[[Size], str | None] = lambda size: None
     """Why a comparison on data of this size should leave the method out; None if it should not."""
+    memory: Callable[[Size, int], int] = for_linear
+    """About how many bytes a search and a fit take beside the data, given those of the encoded matrix."""
+    is_slow: bool = False
+    """Whether a fit takes many times that of a linear method: on very many rows its turn comes last."""
     predicts_ties: bool = False
     """Whether it says when two items are no different; the others only order them."""
 
@@ -68,12 +73,15 @@ METHODS: dict[str, Method] = {
         lambda: RankSVM(kernel="rbf"),
         kernel_costs,
         objection=too_many_rows,
+        memory=for_kernel,
     ),
     "rank-svm-nystroem": Method(
         "Gaussian kernel through 300 landmark rows",
         lambda: RankSVM(kernel="rbf", n_components=300),
         kernel_costs,
         objection=few_rows,
+        memory=for_landmarks,
+        is_slow=True,
     ),
     "swap-svm": Method("linear, one slack for all swapped pairs", SwapSVM, costs),
     "rank-svm-logistic": Method(
@@ -111,18 +119,24 @@ METHODS: dict[str, Method] = {
         lambda: OrderBoost(learner="tree"),
         order_shapes,
         objection=no_trees,
+        memory=for_trees,
+        is_slow=True,
     ),
     "order-boost-bumps": Method(
         "bumps over single columns, boosted over every pair",
         lambda: OrderBoost(n_iter_no_change=20, stopping="swaps"),
         lambda size: {"learning_rate": [0.3, 1.0]},
         objection=too_many_columns,
+        memory=for_columns,
+        is_slow=True,
     ),
     "rank-boost": Method(
         "thresholds of single columns, boosted over every pair",
         RankBoost,
         lambda size: {"n_estimators": [30, 100, 300]},
         objection=too_many_columns,
+        memory=for_columns,
+        is_slow=True,
     ),
     "multiple-hyperplane-ranker": Method(
         "a linear ranker for each two grades, their rankings of a list added up",
@@ -163,6 +177,7 @@ METHODS: dict[str, Method] = {
         OrderEnsemble,
         objection=too_many_fits,
         predicts_ties=True,
+        memory=for_members,
     ),
     "lightgbm": Method(
         "trees, least squares on the grades",
@@ -171,6 +186,8 @@ METHODS: dict[str, Method] = {
         takes=("grades",),
         is_baseline=True,
         objection=no_trees,
+        memory=for_trees,
+        is_slow=True,
     ),
     "lightgbm-on-ranks": Method(
         "trees, least squares on the ranks of the grades",
@@ -179,6 +196,8 @@ METHODS: dict[str, Method] = {
         takes=("grades",),
         is_baseline=True,
         objection=no_trees,
+        memory=for_trees,
+        is_slow=True,
     ),
     "lambdarank": Method(
         "trees, LightGBM's LambdaRank: the top of each list",
@@ -187,6 +206,8 @@ METHODS: dict[str, Method] = {
         takes=("grades",),
         is_baseline=True,
         objection=too_long_lists,
+        memory=for_trees,
+        is_slow=True,
     ),
     "ridge": Method("least squares on the grades", RidgeRanker, penalties, is_baseline=True),
     "ridge-on-ranks": Method(
@@ -219,7 +240,11 @@ METHODS: dict[str, Method] = {
         predicts_ties=True,
     ),
     "best-feature": Method(
-        "the best single column, up or down", BestFeature, is_baseline=True, objection=too_many_columns
+        "the best single column, up or down",
+        BestFeature,
+        is_baseline=True,
+        objection=too_many_columns,
+        memory=for_columns,
     ),
 }
 """In the order in which they are run and listed."""

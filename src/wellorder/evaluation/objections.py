@@ -34,8 +34,8 @@ def few_rows(size: Size) -> str | None:
 
 
 def too_many_pairs(size: Size) -> str | None:
-    """Object to listing many pairs."""
-    if size.n_pairs > _MOST_LISTED_PAIRS or size.largest_group > 20_000:
+    """Object to listing many pairs; comparisons are listed already, however many items there are."""
+    if size.n_pairs > _MOST_LISTED_PAIRS or (size.supervision == "grades" and size.largest_group > 20_000):
         return f"this loss visits every pair, and there are {size.n_pairs:,}; rank-svm needs no list of them"
     return None
 

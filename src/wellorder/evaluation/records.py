@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -139,11 +140,25 @@ class RecordFile:
         return len(self._records)
 
     def append(self, record: Record) -> None:
-        """Keep a record, and write it out at once."""
+        """Keep a record, and write it out at once, if that is possible: a full disk must not cost what is computed."""
         self._records[record.key] = record
-        if self.path is not None:
+        if self.path is None:
+            return
+        try:
             with self.path.open("a", encoding="utf-8") as out:
                 out.write(record.to_json() + "\n")
+        except OSError as error:
+            warnings.warn(
+                f"records can no longer be kept in {self.path} ({error.strerror}): the run goes on without, and could "
+                "not be resumed from here on",
+                stacklevel=2,
+            )
+            self.path = None
+
+    def refuse_unwritable(self) -> None:
+        """Raise OSError now, rather than after the first fit, if the file cannot be written."""
+        if self.path is not None:
+            self.path.open("a").close()
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:

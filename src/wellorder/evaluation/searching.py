@@ -13,6 +13,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from .. import deadline as deadlines
 from ..metrics import Metric
 from ..sweeps import Floats
 from .families import Family, Household, find_households
@@ -35,6 +36,8 @@ class GridPoint:
     """One a fold; NaN where the metric is not defined, or where time was up."""
     seconds: float
     """For all folds together, without the kernel matrices, which many points share."""
+    quickest: float = 0.0
+    """Seconds of the fold that took least: the first fit of a process may have waited for a compiler."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class SearchResult:
         return "\n".join(lines)
 
 
-class OutOfTime(RuntimeError):  # noqa: N818 - it is what happened, not a fault
+class OutOfTime(deadlines.OutOfTime):
     """Time was up before a search was done; ``table`` holds what was done by then."""
 
     def __init__(self, message: str, table: tuple[GridPoint, ...] = ()) -> None:
@@ -208,7 +211,7 @@ class _Run:
         self._measure, self._deadline = measure, deadline
         self._values: Floats = np.full((len(points), len(splits)), np.nan)
         self._done = np.zeros(self._values.shape, dtype=bool)
-        self._seconds = np.zeros(len(points))
+        self._seconds: Floats = np.zeros(self._values.shape)
 
     @property
     def n_skipped(self) -> int:
@@ -242,7 +245,7 @@ class _Run:
             fit(model, training, wanted)
             self._values[number, fold] = judge(model, testing, (self._measure,))[0]
             self._done[number, fold] = True
-            self._seconds[number] += perf_counter() - began
+            self._seconds[number, fold] = perf_counter() - began
 
     def _refuse_late(self) -> None:
         left = None if self._deadline is None else self._deadline()
@@ -253,7 +256,9 @@ class _Run:
     def table(self) -> tuple[GridPoint, ...]:
         """Return what is known of every point."""
         return tuple(
-            GridPoint(dict(params), known_mean(values), tuple(values.tolist()), float(seconds))
+            GridPoint(
+                dict(params), known_mean(values), tuple(values.tolist()), float(seconds.sum()), float(seconds.min())
+            )
             for params, values, seconds in zip(self._points, self._values, self._seconds, strict=True)
         )
 

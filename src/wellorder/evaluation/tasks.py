@@ -98,9 +98,10 @@ class GradedTask:
 
     def training_part(self, rows: Ints) -> TrainingPart:
         """Encode a training part; nothing is learned from other rows. The last one is kept: all methods ask for it."""
-        if self._last is None or not np.array_equal(self._last[0], rows):
-            self._last = rows, self._encode(rows)
-        return self._last[1]
+        last = self._last  # another thread may set it meanwhile
+        if last is None or not np.array_equal(last[0], rows):
+            last = self._last = rows, self._encode(rows)
+        return last[1]
 
     def _encode(self, rows: Ints) -> TrainingPart:
         part = self.table.take(rows)

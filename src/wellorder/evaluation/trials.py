@@ -5,26 +5,29 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..deadline import OutOfTime, deadline
 from ..order import Comparisons
 from ..sweeps import Floats
 from .judging import threshold_of
 from .leaderboard import Protocol
 from .methods import Method, make_seeded
-from .nested import choose_params
+from .nested import MOST_SEARCHED, SAMPLE, choose_params
+from .process_state import hear_warnings
 from .records import MOST_HELD_OUT, Record, plain
-from .searching import OutOfTime
 from .splits import Split
 from .tasks import Task
 from .versions import versions
 
 OUT_OF_TIME = "out of time: "
 OUT_OF_MEMORY = "out of memory: "
+WORKER_ENDED = (
+    "the process that ran it was ended, most likely for want of memory; run fewer trials side by side, or leave it out"
+)
 """How the problem of a trial starts that might do better another time."""
 
 _FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
@@ -35,24 +38,17 @@ def run_trial(
 ) -> Record:
     """Search, fit and judge one method on one split.
 
-    A fit that fails, or whose search does not finish within ``seconds``, gives a record that says so.
+    A fit that fails, or whose search (or, of an ensemble, whose fits to folds) does not finish within ``seconds``,
+    gives a record that says so.
     """
     key = key or trial_key(task, name, method, split, protocol)
     started = time.perf_counter()
-    base = Record(
-        key,
-        task.name,
-        name,
-        split.repeat,
-        split.fold,
-        protocol.seed,
-        task.n_judged(split.train),
-        task.n_judged(split.test),
-        metrics={},
-    )
     seed = trial_seed(protocol, split)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+
+    def left() -> float:
+        return seconds - (time.perf_counter() - started)
+
+    with hear_warnings() as heard:
         try:
             part = task.training_part(split.train)
             model = make_seeded(method, seed)
@@ -63,26 +59,27 @@ def run_trial(
                 n_folds=protocol.inner_folds,
                 seed=seed,
                 metric=protocol.metric,
-                deadline=lambda: seconds - (time.perf_counter() - started),
+                deadline=left,
             )
             searched = time.perf_counter()
-            model.set_params(**params).fit(part.X, part.y)
+            with deadline(left):
+                model.set_params(**params).fit(part.X, part.y)
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             judgement = task.judge(scores, split.test, protocol.metrics, threshold_of(model))
         except OutOfTime:
             took = time.perf_counter() - started
-            share = f"its search did not finish within its share of {seconds:.1f} s"
+            share = f"it did not finish within its share of {seconds:.1f} s"
             problem = f"{OUT_OF_TIME}{share}; raise the time budget, or name fewer methods"
-            return replace(base, metrics=_undefined(protocol), search_seconds=took, problem=problem)
-        except _FAILURES as error:
+            return replace(failed_record(task, name, split, protocol, key, problem), search_seconds=took)
+        except Exception as error:  # whatever a method fails of, the others are compared
             took = time.perf_counter() - started
-            problem = (OUT_OF_MEMORY if isinstance(error, MemoryError) else "") + str(error)
-            return replace(base, metrics=_undefined(protocol), search_seconds=took, problem=problem)
+            problem = _write_problem(error)
+            return replace(failed_record(task, name, split, protocol, key, problem), search_seconds=took)
     coef = getattr(model, "coef_", None) if len(part.features) else None
     linear = coef is not None and len(coef) == len(part.features)
     return replace(
-        base,
+        _record(task, name, split, protocol, key),
         metrics=judgement.metrics,
         params=plain(params),
         search_seconds=searched - started,
@@ -93,8 +90,27 @@ def run_trial(
         weights=tuple(np.asarray(coef, dtype=float).tolist()) if linear else None,
         features=part.features if linear else None,
         held_out=_held_out(task, scores, split),
-        notes=tuple(sorted({str(warning.message) for warning in caught})),
+        notes=tuple(sorted(set(heard))),
     )
+
+
+def _write_problem(error: Exception) -> str:
+    """Say what a fit failed of; an error that is no word to a person is named."""
+    if isinstance(error, MemoryError):
+        return f"{OUT_OF_MEMORY}{error}"
+    return str(error) if isinstance(error, _FAILURES) and str(error) else f"{type(error).__name__}: {error}"
+
+
+def failed_record(task: Task, name: str, split: Split, protocol: Protocol, key: str, problem: str) -> Record:
+    """Return the record of a trial that came to nothing."""
+    undefined = dict.fromkeys(protocol.metrics, math.nan)
+    return replace(_record(task, name, split, protocol, key), metrics=undefined, problem=problem)
+
+
+def _record(task: Task, name: str, split: Split, protocol: Protocol, key: str) -> Record:
+    """Return a record without results."""
+    sizes = task.n_judged(split.train), task.n_judged(split.test)
+    return Record(key, task.name, name, split.repeat, split.fold, protocol.seed, *sizes, metrics={})
 
 
 def trial_seed(protocol: Protocol, split: Split) -> int:
@@ -109,10 +125,6 @@ def _held_out(task: Task, scores: Floats, split: Split) -> tuple[float, ...] | N
     if isinstance(task.order, Comparisons):
         scores = scores[task.order.right[split.test]] - scores[task.order.left[split.test]]
     return tuple(np.asarray(scores, dtype=float).tolist())
-
-
-def _undefined(protocol: Protocol) -> dict[str, float]:
-    return dict.fromkeys(protocol.metrics, math.nan)
 
 
 def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Protocol) -> str:
@@ -139,6 +151,7 @@ def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Pro
 
 def _grid(task: Task, method: Method, split: Split) -> Any:
     try:
-        return method.grid(task.training_part(split.train).size)
+        grid = method.grid(task.training_part(split.train).size)
+        return (grid, SAMPLE) if len(split.train) > MOST_SEARCHED else grid
     except _FAILURES as error:
         return str(error)  # the trial will fail of the same, and say so in its record

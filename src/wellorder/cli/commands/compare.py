@@ -9,8 +9,10 @@ from typing import Any
 import click
 
 from ..options import (
+    ModelCommand,
     data_options,
     finite,
+    jobs_option,
     json_option,
     names,
     output_file,
@@ -22,12 +24,13 @@ from ..output import print_json, progress_bar
 
 
 @click.command(
+    cls=ModelCommand,
     epilog="""\b
 Examples:
   wellorder compare wines.csv --target quality --report report.html
   wellorder compare train.letor --metric ndcg@10 --time-budget 600 --report report.html
   wellorder compare wines.csv --target quality --models rank-svm,ridge --folds 10 --repeats 5
-"""
+""",
 )
 @data_options
 @click.option("--models", metavar="A,B,…", callback=names, help="Which methods; all that suit the data unless given.")
@@ -44,8 +47,9 @@ Examples:
     show_default=True,
     metavar="SECONDS",
     callback=finite,
-    help="What is too slow for it is left out, and said so.",
+    help="By the clock; what is too slow for it is left out, and said so.",
 )
+@jobs_option
 @click.option("--report", metavar="FILE", callback=output_file, help="Write a report as one HTML file.")
 @click.option(
     "--records",
@@ -62,6 +66,7 @@ def command(
     repeats: int,
     seed: int,
     time_budget: float,
+    jobs: int | None,
     report: str | None,
     records: str | None,
     as_json: bool,
@@ -71,12 +76,13 @@ def command(
 
     Each method's parameters are searched inside the training part of each split; test parts are only judged on. A
     run with a report or records that is interrupted goes on from its records when the same command is given again;
-    one whose time was up, when it is given with a larger time budget.
+    one whose time was up, when it is given with a larger time budget. Ctrl-C shows what there is by then.
     """
     from dataclasses import asdict
 
     from ...evaluation import compare
-    from ..leaderboard import print_leaderboard, show_progress
+    from ..leaderboard import how_to_go_on, print_leaderboard
+    from ..live import live_board
 
     if models == ():
         raise click.UsageError("--models names no method; leave it out for all that suit the data")
@@ -84,7 +90,7 @@ def command(
         records = os.path.splitext(report)[0] + ".records.jsonl"
     refuse_overwriting([*data, roles["items"]], report, records)
     table = read_data(data, **roles)
-    with progress_bar("comparing") as bar:
+    with live_board() as live:
         board = compare(
             table,
             models,
@@ -95,7 +101,9 @@ def command(
             seed=seed,
             time_budget=time_budget,
             records=records,
-            progress=show_progress(bar),
+            n_jobs=jobs,
+            begin=None if live is None else live.begin,
+            progress=None if live is None else live.progress,
         )
     if as_json:
         print_json(
@@ -107,6 +115,8 @@ def command(
                 "is_complete": board.is_complete,
             }
         )
+        if not board.is_complete:
+            click.echo(how_to_go_on(board.time_was_up, records), err=True)
     else:
         print_leaderboard(board, records)
     if report is not None:
@@ -119,3 +129,5 @@ def command(
             closer = None
         write(board, report, closer, date=date.today().isoformat())
         click.echo(f"report: {report}", err=as_json)
+    if not board.is_complete and not board.time_was_up:
+        click.get_current_context().exit(130)  # as of any command that Ctrl-C has ended

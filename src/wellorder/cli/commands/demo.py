@@ -8,7 +8,6 @@ from datetime import date
 import click
 
 from ..options import finite
-from ..output import progress_bar
 
 _NEXT = """
 Now try it step by step, on the same data:
@@ -39,14 +38,20 @@ def command(folder: str, time_budget: float) -> None:
     from ...data import read, write_diabetes
     from ...evaluation import compare
     from ...report import look_closer, write
-    from ..leaderboard import print_leaderboard, show_progress
+    from ..leaderboard import print_leaderboard
+    from ..live import live_board
 
     os.makedirs(folder, exist_ok=True)
     data, report = os.path.join(folder, "diabetes.csv"), os.path.join(folder, "report.html")
     write_diabetes(data)
-    with progress_bar("comparing") as bar:
-        table = read(data, target="progression")
-        board = compare(table, time_budget=time_budget, progress=show_progress(bar))
+    table = read(data, target="progression")
+    with live_board() as live:
+        board = compare(
+            table,
+            time_budget=time_budget,
+            begin=None if live is None else live.begin,
+            progress=None if live is None else live.progress,
+        )
     print_leaderboard(board)
     write(board, report, look_closer(table, board), date=date.today().isoformat())
     click.echo(f"report: {report} (open it in a browser)")

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import click
 
 from ...writing import write_percent
-from ..options import data_options, json_option, output_file, read_data, refuse_overwriting, seed_option
+from ..engine import check_engine, dask_cluster, engine_options, read_parts
+from ..options import ModelCommand, data_options, json_option, output_file, read_data, refuse_overwriting, seed_option
 from ..output import print_json, progress_bar
 
 
 @click.command(
+    cls=ModelCommand,
     epilog="""\b
 Examples:
   wellorder fit wines.csv --target quality -o wines.wo
   wellorder fit train.letor --model rank-svm-rbf --set C=10 --set gamma=0.01 -o ranker.wo
   wellorder fit answers.csv --target verdict --levels poor,fair,good --group question -o answers.wo
   wellorder fit games.csv --items players.csv --model compare-svm -o players.wo
-"""
+  wellorder fit 'part-*.parquet' --engine dask --target quality -o wines.wo
+""",
 )
 @data_options
-@click.option("--model", "name", default="rank-svm", show_default=True, help="The method, as in 'wellorder compare'.")
+@click.option("--model", "name", default="rank-svm", show_default=True, help="The method: see Models.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the method; may be repeated."
 )
@@ -38,6 +42,7 @@ Examples:
     show_default=True,
     help="Measure on held-out rows how far apart scores must be to be told apart.",
 )
+@engine_options
 @seed_option
 @click.option("-o", "--output", required=True, metavar="FILE", callback=output_file, help="Where to save the model.")
 @json_option
@@ -47,6 +52,8 @@ def command(
     settings: tuple[str, ...],
     searching: bool,
     with_bands: bool,
+    engine: str | None,
+    scheduler: str | None,
     seed: int,
     output: str,
     as_json: bool,
@@ -65,9 +72,11 @@ def command(
     refuse_overwriting([*data, roles["items"]], output)
     method = find_method(name)
     params = read_settings(method.make(), settings, name)
-    table = read_data(data, **roles)
-    with progress_bar(f"fitting {name}"):
-        fitted = fit_table(table, name, params, searching=searching, with_resolution=with_bands, seed=seed)
+    check_engine(engine, scheduler, search=searching, items=roles["items"], format=roles["format_"])
+    with dask_cluster(scheduler) if engine else nullcontext():
+        table = read_parts(data, method.make().set_params(**params), **roles) if engine else read_data(data, **roles)
+        with progress_bar(f"fitting {name}"):
+            fitted = fit_table(table, name, params, searching=searching, with_resolution=with_bands, seed=seed)
     save(fitted.model, output)
     if as_json:
         scores = {"training_score": fitted.training_score, "held_out_score": fitted.held_out_score}

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..engine import check_engine, dask_cluster, engine_options, read_parts_for
 from ..options import json_option, output_file, refuse_overwriting
 from ..output import print_json
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ...data import PairTable, TableRanker
 
 
@@ -20,6 +23,7 @@ Examples:
   wellorder predict ranker.wo test.letor --format trec -o run.txt
   wellorder predict wines.wo new-wines.csv --format lines
   wellorder predict players.wo fixtures.csv --items players.csv
+  wellorder predict wines.wo 'part-*.parquet' --engine dask -o scores.csv
 """
 )
 @click.argument("model")
@@ -35,8 +39,18 @@ Examples:
     help="csv: list, item, score and rank; trec: a run for trec_eval; lines: one score a line, in the file's order. Of "
     "comparisons, csv: left, right, predicted, difference and probabilities; lines: one difference a line.",
 )
+@engine_options
 @json_option
-def command(model: str, data: tuple[str, ...], items: str | None, output: str | None, form: str, as_json: bool) -> None:
+def command(
+    model: str,
+    data: tuple[str, ...],
+    items: str | None,
+    output: str | None,
+    form: str,
+    engine: str | None,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
     """Score the rows of a file, or predict the outcomes of comparisons.
 
     A higher score stands above. The model knows its columns: the file needs the features, in any order, and may have
@@ -49,9 +63,14 @@ def command(model: str, data: tuple[str, ...], items: str | None, output: str | 
     refuse_overwriting([model, *data, items], output)
     if as_json and (form != "csv" or output is not None):
         raise click.UsageError("--json goes to the terminal, in place of --format and --output; leave those out")
+    check_engine(engine, scheduler, items=items)
     ranker = load_table_model(model)
-    table = read_for(ranker, data, items=items)
     target = "-" if output is None else output
+    if engine is not None:
+        with dask_cluster(scheduler):
+            _predict_scores(ranker, read_parts_for(ranker, data), target, form, as_json)
+        return
+    table = read_for(ranker, data, items=items)
     if isinstance(table, PairTable):
         _predict_outcomes(ranker, table, target, form, as_json)
     else:
@@ -70,9 +89,21 @@ def _predict_outcomes(ranker: TableRanker, pairs: PairTable, target: str, form: 
     chances = ranker.predict_proba(pairs) if hasattr(ranker, "predict_proba") else None
     found = prediction_frame(pairs, ranker.predict(pairs), difference, chances)
     if as_json:
-        print_json(found.to_dicts())
+        as_numbers = found.with_columns(_numbers(found["predicted"]))
+        print_json(as_numbers.to_dicts())
     else:
         write_frame(target, found)
+
+
+def _numbers(column: pl.Series) -> pl.Series:
+    """Return outcomes as the numbers they are written as; other words stay text."""
+    import polars as pl
+
+    for kind in (pl.Int64, pl.Float64):
+        read = column.cast(kind, strict=False)
+        if not read.has_nulls():
+            return read
+    return column
 
 
 def _predict_scores(ranker: TableRanker, table: Any, target: str, form: str, as_json: bool) -> None:

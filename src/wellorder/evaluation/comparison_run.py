@@ -1,0 +1,271 @@
+"""One comparison under way: what has been done, what is planned next, and what there is no time for."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .budget import Budget
+from .leaderboard import LeftOut, Protocol
+from .methods import METHODS
+from .nested import MOST_SEARCHED
+from .process_state import steady_sums
+from .records import Record, RecordFile
+from .side_by_side import PATIENCE, Crew, Trial
+from .splits import Split
+from .tasks import ComparisonTask, GradedTask
+from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, trial_key
+
+logger = logging.getLogger(__name__)
+
+_NOT_ITS_TURN = "the comparison was stopped before its turn"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What has just been done in a comparison, for whoever shows it."""
+
+    record: Record
+    n_done: int
+    n_planned: int
+    seconds: float
+    """By the clock, spent so far, earlier runs included: those of all trials, over how many ran side by side."""
+    n_under_way: int = 0
+    """Trials that have begun and are not done."""
+    active: tuple[str, ...] = ()
+    """The methods that are still in the running."""
+
+
+class ComparisonRun:
+    """Runs methods split by split, within a time budget.
+
+    Every decision is a function of what trials have recorded, in the order in which they were planned, and of how many
+    run side by side: a run that was killed, and goes on from its records, decides the same.
+    """
+
+    def __init__(
+        self,
+        task: GradedTask | ComparisonTask,
+        protocol: Protocol,
+        splits: Sequence[Split],
+        kept: RecordFile,
+        progress: Callable[[Progress], None] | None,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        self.task = task
+        self.protocol = protocol
+        self.kept = kept
+        self.progress = progress
+        self.budget = Budget(protocol.time_budget, protocol.n_jobs)
+        self.crew = Crew(task, protocol, protocol.n_jobs, 0.0 if at_once else PATIENCE)
+        self.splits = list(splits)
+        self.n_folds = sum(split.repeat == 0 for split in self.splits)
+        self.n_repeats = protocol.n_repeats
+        """As planned; fewer once it is clear that there is no time for more."""
+        self.used: list[Record] = []
+        self.left_out: list[LeftOut] = []
+        self.active: list[str] = []
+        self.is_complete = False
+        self.time_was_up = False
+        self._n_begun = 1  # repeats
+        self._n_told = 0
+
+    @property
+    def spent(self) -> float:
+        """Seconds of all trials used so far, in this run or an earlier one."""
+        return sum(record.seconds for record in self.used)
+
+    def go(self, chosen: Iterable[str], left_out: Iterable[LeftOut]) -> None:
+        """Run the methods split by split, until all is done, the time is up, or somebody interrupts.
+
+        The first split shows what each method takes; those that cannot finish the folds are then left out. Before any
+        method has done it there is nothing to show, and an interrupt goes on to the caller.
+        """
+        self.active, self.left_out = list(chosen), list(left_out)
+        try:
+            self._run_first()
+            self._leave_out_what_does_not_fit()
+            self.is_complete = self._run_all(self.splits[1 : self.n_folds])
+            while self.is_complete and self._n_begun < self.n_repeats:
+                if not self.budget.allows(self._pace(), self.n_folds, self.spent):
+                    self.n_repeats = self._n_begun  # a repeat that would not finish is not begun
+                    break
+                first = self._n_begun * self.n_folds
+                self._n_begun += 1
+                self.is_complete = self._run_all(self.splits[first : first + self.n_folds])
+            self.time_was_up = not self.is_complete
+        except KeyboardInterrupt:
+            self.is_complete = False
+            self._leave_out_what_has_nothing()
+        if not self.active:
+            reasons = "; ".join(f"{each.method}: {each.reason}" for each in self.left_out)
+            raise ValueError(f"no method could be run on {self.task.name}: {reasons}")
+
+    def _run_first(self) -> None:
+        """Run all methods on the first split, each within an equal share of the time left.
+
+        One after the other, what the first has saved is there for the next; side by side, all have the same share.
+        """
+        n, budget = len(self.active), self.budget
+        names = list(self.active)
+        if budget.seconds is not None and len(self.task.order) > MOST_SEARCHED:
+            # what fails on very many rows takes long to fail: half of the time is for those that can do it
+            budget = replace(budget, seconds=budget.seconds / 2)
+            names.sort(key=lambda name: METHODS[name].is_slow)  # they have what the others save
+
+        def allow(place: int, spent: float) -> float:
+            return budget.share(spent, n - place) if budget.n_jobs == 1 else budget.share(0.0, n)
+
+        trials = [self._trial(name, self.splits[0]) for name in names]
+        done: dict[int, Record] = {}
+        try:
+            self._run(trials, allow, done)
+        finally:
+            for place in sorted(done):
+                self._use(done[place])
+
+    def _run_all(self, splits: Sequence[Split]) -> bool:
+        """Run the active methods on these splits; False if the time is up before the last is done by all."""
+        if self.protocol.n_jobs == 1:  # split by split: all methods share an encoded training part
+            return all(self._run_batch([split], self.active) for split in splits)
+        pace = self._pace()  # the longest first: then no processor waits long for the last
+        return self._run_batch(splits, sorted(self.active, key=lambda name: -pace[name]))
+
+    def _run_batch(self, splits: Sequence[Split], names: Sequence[str]) -> bool:
+        """Run methods on splits, in this order; False if the time is up before all are done."""
+        trials = [self._trial(name, split) for split in splits for name in names]
+        done: dict[int, Record] = {}
+
+        before = self.budget.left(self.spent)
+
+        def allow(place: int, spent: float) -> float | None:
+            left = self.budget.left(spent)
+            # side by side, a trial has the same time whichever of the others are done by now
+            return None if left == 0 else left if self.protocol.n_jobs == 1 else before
+
+        try:
+            self._run(trials, allow, done)
+        except KeyboardInterrupt:
+            for place in sorted(done):
+                if trials[place].name in self.active and not _is_late(done[place]):
+                    self._use(done[place])
+            raise
+        # what was begun while others were under way may not have been begun had their times been known: only what
+        # the times themselves allow is used, whoever came first
+        for place, trial in enumerate(trials):
+            if trial.name not in self.active:
+                continue
+            # out of time is no fault of the method: it has done earlier splits, and stays for these
+            if self.budget.left(self.spent) == 0 or place not in done or _is_late(done[place]):
+                return False
+            self._use(done[place])
+        return True
+
+    def _run(
+        self, trials: Sequence[Trial], allow: Callable[[int, float], float | None], done: dict[int, Record]
+    ) -> None:
+        """Run trials, or take what is kept of them; records come into ``done`` by place, as they are made."""
+        places = {trial.key: place for place, trial in enumerate(trials)}
+        base = self.spent
+
+        def seconds(trial: Trial) -> float | None:
+            place = places[trial.key]
+            before = [(other, record) for other, record in list(done.items()) if other < place]
+            if any(record.method == trial.name and _is_fault(record) for _, record in before):
+                return None
+            return allow(place, base + sum(record.seconds for _, record in before))
+
+        def tell(record: Record) -> None:
+            done[places[record.key]] = record
+            self._tell(record, base + sum(each.seconds for each in done.values()))
+
+        waiting = []
+        for trial in trials:
+            left = seconds(trial)
+            if trial.key in self.kept and (left is None or not _may_do_better(self.kept[trial.key], left)):
+                tell(self.kept[trial.key])
+            else:
+                waiting.append(trial)
+        with steady_sums(len(self.task.order)), closing(self.crew.run(waiting, seconds)) as records:
+            for record in records:
+                prepared = trials[places[record.key]].prepared
+                record = replace(record, search_seconds=record.search_seconds + prepared)
+                self.kept.append(record)
+                tell(record)
+
+    def _use(self, record: Record) -> None:
+        self.used.append(record)
+        if record.problem is not None:
+            self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME))
+
+    def _tell(self, record: Record, spent: float) -> None:
+        self._n_told += 1
+        planned = max(len(self.active) * self.n_folds * self._n_begun, self._n_told)
+        clock = spent / self.protocol.n_jobs
+        logger.info(
+            "%s, split %d.%d: %s %.4g, %.1f s (%d of %d)",
+            record.method,
+            record.repeat + 1,
+            record.fold + 1,
+            self.protocol.metric,
+            record.metrics[self.protocol.metric],
+            record.seconds,
+            self._n_told,
+            planned,
+        )
+        if self.progress is not None:
+            self.progress(Progress(record, self._n_told, planned, clock, self.crew.n_under_way, tuple(self.active)))
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        self.active.remove(name)
+        self.left_out.append(LeftOut(name, reason))
+
+    def _leave_out_what_does_not_fit(self) -> None:
+        pace = self._pace()
+        for name in self.budget.unaffordable(pace, self.n_folds - 1, self.spent):
+            self._leave_out(
+                name,
+                f"it took {pace[name]:.1f} s on the first of {self.n_folds} splits, and all would not fit into "
+                f"{self.protocol.time_budget:g} s; raise the time budget, or name fewer methods",
+            )
+
+    def _leave_out_what_has_nothing(self) -> None:
+        """Keep to the methods that have done a split; where there is none, the interrupt goes on to the caller."""
+        done = {record.method for record in self.used}
+        if not any(name in done for name in self.active):
+            raise KeyboardInterrupt
+        for name in [each for each in self.active if each not in done]:
+            self._leave_out(name, _NOT_ITS_TURN)
+
+    def _pace(self) -> dict[str, float]:
+        """Return the mean seconds a split of each active method."""
+        times = {name: [record.seconds for record in self.used if record.method == name] for name in self.active}
+        return {name: float(np.mean(seconds)) for name, seconds in times.items()}
+
+    def _trial(self, name: str, split: Split) -> Trial:
+        began = time.perf_counter()
+        key = trial_key(self.task, name, METHODS[name], split, self.protocol)
+        return Trial(name, METHODS[name], split, key, time.perf_counter() - began)
+
+
+def _is_late(record: Record) -> bool:
+    return (record.problem or "").startswith(OUT_OF_TIME)
+
+
+def _is_fault(record: Record) -> bool:
+    return record.problem is not None and not _is_late(record)
+
+
+def _may_do_better(known: Record, seconds: float) -> bool:
+    """Say whether a fit failed of what another time may bring: more time, or more memory."""
+    if known.problem is None:
+        return False
+    if _is_late(known):
+        return seconds >= 1.5 * known.seconds
+    return known.problem.startswith((OUT_OF_MEMORY, WORKER_ENDED))

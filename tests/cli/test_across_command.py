@@ -1,0 +1,48 @@
+"""``wellorder across``: from the records of several comparisons to mean ranks and a page."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.report import boards
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Records of three data sets, as ``wellorder compare`` keeps them."""
+    paths = []
+    for number in range(3):
+        path = tmp_path / f"set{number}.records.jsonl"
+        records = boards.made_records(["rank-svm", "ridge", "svor"][: 3 - (number == 2)])
+        lines = [record.to_json().replace('"data":"made"', f'"data":"set{number}.csv"') for record in records]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        paths.append(path.name)
+    return paths
+
+
+def test_mean_ranks_are_printed_and_a_page_is_written(run, kept, tmp_path):
+    found = run("across", *kept, "--report", "across.html")
+    assert (found.code, found.err) == (0, "")
+    lines = found.out.splitlines()
+    assert lines[0] == "2 methods on 3 data sets; swapped_pairs, lower is better"
+    assert [line.split()[:2] for line in lines if line.startswith("r") and "report" not in line] == [
+        ["rank-svm", "1.00"],
+        ["ridge", "2.00"],
+    ]
+    assert "not ranked: svor, on 2 of 3 data sets only" in lines
+    assert "has the best mean rank, 1.00, over 3 data sets" in (tmp_path / "across.html").read_text(encoding="utf-8")
+
+
+def test_json_for_machines(run, kept):
+    found = json.loads(run("across", *kept, "--json").out)
+    assert found["mean_ranks"] == {"rank-svm": 1.0, "ridge": 2.0}
+    assert found["left_out"] == {"svor": 2}
+
+
+def test_bad_input_is_one_line(run, kept):
+    found = run("across", kept[0])
+    assert (found.code, found.out) == (2, "")
+    assert "these records are of 1 (set0.csv); give two or more" in found.err
+    assert run("across", kept[0], "no.jsonl").code == 2
+    assert "there is no metric" in run("across", *kept, "--metric", "speed").err

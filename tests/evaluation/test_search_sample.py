@@ -1,0 +1,123 @@
+"""A search of many rows looks at a sample of them, drawn by the seed, and says so."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import wellorder as wo
+from wellorder.evaluation import make_task, nested
+from wellorder.evaluation.nested import choose_params, sample_part
+from wellorder.evaluation.searching import OutOfTime
+
+from .tables import make_comparisons, make_table
+
+GRID = {"C": [0.01, 1.0]}
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    monkeypatch.setattr(nested, "MOST_SEARCHED", 500)
+    monkeypatch.setattr(nested, "SAMPLE", 100)
+
+
+def part_of(table):
+    task = make_task(table)
+    return task.training_part(np.arange(len(task.order)))
+
+
+def test_few_rows_are_searched_as_they_are(small_sample):
+    part = part_of(make_table(n=500))
+    assert sample_part(part, 0) is part
+
+
+def test_a_sample_of_rows_is_drawn_by_the_seed(small_sample):
+    part = part_of(make_table(n=501))
+    one, again, other = (sample_part(part, seed) for seed in (0, 0, 1))
+    assert one.X.shape == (100, 4)
+    np.testing.assert_array_equal(one.X, again.X)
+    assert not np.array_equal(one.X, other.X)
+    rows = [np.flatnonzero((row == part.X).all(axis=1))[0] for row in one.X]
+    np.testing.assert_array_equal(one.y.level, part.y.level[rows])
+
+
+def test_lists_stay_whole(small_sample):
+    table = make_table(n=900, groups=40)
+    part = part_of(table)
+    drawn = sample_part(part, 3)
+    assert 100 <= len(drawn.y) <= 200
+    sizes = sorted(np.bincount(drawn.y.group).tolist())
+    every = sorted(np.bincount(part.y.group).tolist())
+    assert all(size in every for size in sizes)
+    # one list of 800 rows among short ones is cut by rows
+    groups = np.where(np.arange(900) < 800, 0, np.arange(900))
+    assert len(sample_part(part_of(dataclasses.replace(table, groups=groups)), 0).y) <= 200
+
+
+def test_comparisons_are_drawn_and_items_stay(small_sample):
+    part = part_of(make_comparisons(n=700))
+    drawn = sample_part(part, 0)
+    assert len(drawn.y) == 100
+    assert drawn.X is part.X
+
+
+def test_it_is_said_that_a_sample_was_searched(small_sample):
+    part = part_of(make_table(n=600))
+    with pytest.warns(UserWarning, match="its parameters were searched on 100 of 600 rows"):
+        assert choose_params(wo.RankSVM(), GRID, part, n_folds=2, seed=0)["C"] in GRID["C"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        choose_params(wo.RankSVM(), GRID, part_of(make_table(n=300)), n_folds=2, seed=0)
+
+
+class Slow(wo.RankSVM):
+    """Takes its time, and counts how often."""
+
+    n_fits = 0
+
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        time.sleep(self.seconds())
+        Slow.n_fits += 1
+        return super().fit(X, y)
+
+    def seconds(self):
+        return 0.05
+
+
+def test_a_fit_that_would_outlast_its_time_is_not_begun(small_sample):
+    part = part_of(make_table(n=5_000))  # a hundred times a fold's training rows: five seconds at least
+    with (
+        pytest.warns(UserWarning, match="100 of 5,000"),
+        pytest.raises(OutOfTime, match="time was up after 3 of 4 fits"),
+    ):
+        choose_params(Slow(), GRID, part, n_folds=2, seed=0, deadline=lambda: 3.0)
+    with pytest.warns(UserWarning, match="100 of 5,000"):
+        choose_params(Slow(), GRID, part, n_folds=2, seed=0, deadline=lambda: 1_000.0)
+
+
+def test_what_the_chosen_parameters_take_is_what_counts(small_sample):
+    class SlowIfSimple(Slow):
+        def seconds(self):
+            return 0.05 if self.C < 1.0 else 0.0
+
+    part = part_of(make_table(n=5_000))
+    with (
+        pytest.warns(UserWarning, match="100 of 5,000"),
+        pytest.raises(OutOfTime, match="a fit to all rows would take"),
+    ):
+        choose_params(SlowIfSimple(), {"C": [1e-9, 1.0]}, part, n_folds=2, seed=0, deadline=lambda: 3.0)
+
+
+def test_the_first_fit_may_wait_for_a_compiler(small_sample):
+    class SlowAtFirst(Slow):
+        def seconds(self):
+            return 0.2 if Slow.n_fits == 0 else 0.0
+
+    Slow.n_fits = 0
+    part = part_of(make_table(n=5_000))  # at 0.2 s a fit, twenty seconds
+    with pytest.warns(UserWarning, match="100 of 5,000"):
+        choose_params(SlowAtFirst(), GRID, part, n_folds=2, seed=0, deadline=lambda: 10.0)
