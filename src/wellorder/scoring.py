@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .sweeps import is_tensor
+
 
 def list_scores(model: Any, X: Any, groups: Any = None) -> npt.NDArray[Any]:
     """Return a score a row: the decision function, or predictions where there is none.
@@ -35,8 +37,13 @@ def list_scores(model: Any, X: Any, groups: Any = None) -> npt.NDArray[Any]:
         X, model = _last(X, model)
     function = _function(model)
     if groups is None or "groups" not in signature(function).parameters:
-        return np.asarray(function(X))
-    return np.asarray(function(X, groups=groups))
+        return _as_array(function(X))
+    return _as_array(function(X, groups=groups))
+
+
+def _as_array(scores: Any) -> npt.NDArray[Any]:
+    """Return scores as an array; those of a tensor stay where they are."""
+    return scores if is_tensor(scores) else np.asarray(scores)
 
 
 def ranks_lists(model: Any) -> bool:

@@ -32,6 +32,19 @@ def write_percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else NOTHING
 
 
+def write_bytes(n_bytes: float) -> str:
+    """Write an amount of memory.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_bytes
+    >>> [write_bytes(n) for n in (3.2e5, 4.56e7, 3.12e9, 5.2e10)]
+    ['0.3 MB', '46 MB', '3.1 GB', '52 GB']
+    """
+    amount, unit = (n_bytes / 1e9, "GB") if n_bytes >= 9.995e8 else (n_bytes / 1e6, "MB")
+    return f"{amount:,.{0 if amount >= 9.95 else 1}f} {unit}"
+
+
 def write_seconds(seconds: float) -> str:
     """Write a time as a person would say it.
 

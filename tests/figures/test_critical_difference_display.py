@@ -90,3 +90,13 @@ def test_the_module_lists_every_display():
     for name in displays:
         assert f"``{name}``" in wo.plot.__doc__
         assert callable(getattr(wo.plot, name).plot)
+
+
+def test_the_ranks_of_many_methods_are_written_apart():
+    values = np.random.default_rng(0).random((6, 21))
+    display = CriticalDifferenceDisplay(values, [f"m{k}" for k in range(21)])
+    ax = display.plot(ax=Figure(layout="constrained").add_subplot()).ax_
+    assert 4 <= len(ax.get_xticks()) <= 8
+    assert ax.get_xticks()[0] == 1
+    few = CriticalDifferenceDisplay(values[:, :4], list("abcd")).plot(ax=Figure(layout="constrained").add_subplot())
+    assert few.ax_.get_xticks().tolist() == [1, 2, 3, 4]

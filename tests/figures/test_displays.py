@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,6 +27,7 @@ from wellorder.figures import (
     SwapsDisplay,
     WeightsDisplay,
     plain,
+    style,
     to_svg,
 )
 from wellorder.metrics import order_error_rates
@@ -169,6 +171,7 @@ def test_weights_of_records_have_their_mean_and_reach():
     board = boards.diabetes()
     display = WeightsDisplay.from_records(board.of("rank-svm"))
     values = np.array([record.weights for record in board.of("rank-svm")])
+    values = values / np.sqrt((values**2).sum(axis=1, keepdims=True))
     place = board.of("rank-svm")[0].features.index("bmi")
     bmi = next(weight for weight in display.weights if weight.feature == "bmi")
     expected = (values[:, place].mean(), values[:, place].min(), values[:, place].max())
@@ -181,7 +184,34 @@ def test_no_more_than_fifteen_weights_and_splits_may_lack_a_feature():
     records = boards.made_records(["m"], n_splits=2, weights=tuple(range(30)), features=tuple(map(str, range(30))))
     display = WeightsDisplay.from_records([records[0], replace(records[1], weights=(31.0,), features=("29",))])
     assert (len(display.weights), display.n_features) == (15, 30)
-    assert (display.weights[0].feature, display.weights[0].mean) == ("29", 30.0)
+    of_the_first = 29 / np.linalg.norm(np.arange(30))
+    assert (display.weights[0].feature, display.weights[0].mean) == ("29", pytest.approx((of_the_first + 1) / 2))
+
+
+def test_weights_of_one_direction_are_steady_whatever_penalties_were_chosen():
+    records = boards.made_records(["m"], n_splits=3, weights=(3.0, -4.0), features=("a", "b"))
+    shrunk = [
+        replace(record, weights=(3.0 / size, -4.0 / size)) for record, size in zip(records, (1, 10, 1000), strict=True)
+    ]
+    for weight, value in zip(WeightsDisplay.from_records(shrunk).weights, (-0.8, 0.6), strict=True):
+        assert (weight.low, weight.mean, weight.high) == pytest.approx((value, value, value))
+
+
+def test_names_that_begin_alike_are_told_apart_beside_bars_and_in_legends(ax):
+    names = [f"average number of working hours a week in the year {year} (adjusted)" for year in (2019, 2020, 2021)]
+    weights = boards.made_records(["m"], n_splits=1, weights=(3.0, 2.0, 1.0), features=tuple(names))
+    WeightsDisplay.from_records(weights).plot(ax=ax)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert [name[name.index("2") :][:4] in label for name, label in zip(names, labels, strict=True)] == [True] * 3
+    assert max(map(len, labels)) <= 24
+    legend = style.add_legend(ax, [Line2D([], [])] * 3, names)
+    assert len({text.get_text() for text in legend.get_texts()}) == 3
+
+
+def test_the_ranges_of_binned_grades_are_written_in_full(ax):
+    grade = np.linspace(-5.82, 5.87, 300)
+    display = SwapsDisplay.from_predictions(grade, grade).plot(ax=ax)
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(display.table.levels[1:])
 
 
 def test_names_come_from_the_pipeline_or_are_numbered(data):

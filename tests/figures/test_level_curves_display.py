@@ -9,6 +9,8 @@ import pytest
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
 from wellorder.data import Table, TableRanker
@@ -129,3 +131,30 @@ def test_levels_that_do_not_cross_the_plane_are_left_out(rows):
     svg = to_svg(display, name="levels", title="Levels")
     assert "currentColor" in svg
     assert "var(--blue" in svg
+
+
+def test_an_ensemble_that_adds_up_scores_has_level_curves_and_one_of_places_has_none(rows):
+    X, y = rows
+    members = [("linear", wo.RankSVM()), ("column", wo.BestFeature())]
+    ensemble = wo.OrderEnsemble(members, random_state=0).fit(X, y)
+    assert LevelCurvesDisplay.from_estimator(ensemble, X).plane.features == ("x1", "x3")
+    inside = make_pipeline(StandardScaler(), ensemble).fit(X, y)
+    assert LevelCurvesDisplay.from_estimator(inside, X).plane.features == ("x1", "x3")
+    places = wo.OrderEnsemble(members, combine="borda", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="scores whole lists"):
+        LevelCurvesDisplay.from_estimator(places, X)
+
+
+def test_names_of_lines_that_run_close_together_do_not_cover_each_other():
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    steep = wo.RankSVM(C=10.0).fit(X, np.round(X[:, 0]))
+    X[:, 0] = np.sign(X[:, 0]) * np.abs(X[:, 0]) ** 0.2  # few rows in the middle: lines at its edges
+    display = LevelCurvesDisplay.from_estimator(steep, X, features=[0, 1]).plot(
+        Figure(layout="constrained").add_subplot()
+    )
+    plane = display.plane
+    extent = [np.ptp(plane.x), np.ptp(plane.y)]
+    places = np.array([text.xy for text in display.ax_.texts]) / extent
+    apart = np.hypot(*(places[:, None] - places[None]).T) + np.eye(len(places))
+    assert len(places) >= 4
+    assert apart.min() > 0.1

@@ -177,7 +177,7 @@ def test_the_sections_follow_from_the_records():
         "Leaderboard",
         "Left out, and why",
         "Which grades are mixed up",
-        "The top of the lists",
+        "The top of the list",
         "What the best linear method looks at",
         "The data",
         "How it was computed",
@@ -187,7 +187,7 @@ def test_the_sections_follow_from_the_records():
     ):
         assert heading in full
     bare = Page(render(boards.made())).words
-    for heading in ("Left out", "mixed up", "top of the lists", "linear method", "in Python"):
+    for heading in ("Left out", "mixed up", "top of the list", "linear method", "in Python"):
         assert heading not in bare
     assert "health" not in Page(render(boards.made())).ids
     compared = Page(render(boards.comparisons())).words

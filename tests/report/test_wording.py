@@ -7,8 +7,17 @@ import pytest
 
 from tests.report import boards
 from wellorder.metrics import COMPARISON_METRICS, METRICS
-from wellorder.report import describe_metric
-from wellorder.report.wording import caution, claim, metric_title, rivals, verdict, write_interval, write_value
+from wellorder.report import describe_metric, render
+from wellorder.report.wording import (
+    caution,
+    claim,
+    metric_title,
+    no_better_than_chance,
+    rivals,
+    verdict,
+    write_interval,
+    write_value,
+)
 
 
 @pytest.mark.parametrize("name", [*METRICS, *COMPARISON_METRICS])
@@ -79,3 +88,25 @@ def test_claims_of_other_metrics():
     board = boards.made()
     broken = replace(board, standings=(replace(board.standings[0], mean=math.nan),))
     assert claim(broken) == "has no value of swapped pairs on held-out data"
+
+
+def standing_at(mean, low, high):
+    return replace(boards.made().leader, mean=mean, low=low, high=high)
+
+
+@pytest.mark.parametrize(
+    ("metric", "greater", "standing", "said"),
+    [
+        ("swapped_pairs", False, standing_at(0.47, 0.28, 0.65), "what a random order does (50.0 %)"),
+        ("swapped_pairs", False, standing_at(0.40, 0.31, 0.49), ""),
+        ("kendall_tau", True, standing_at(0.1, -0.05, 0.25), "what a random order does (0.000)"),
+        ("kendall_tau", True, standing_at(0.1, 0.05, 0.15), ""),
+        ("ndcg@10", True, standing_at(0.5, 0.3, 0.7), ""),
+        ("swapped_pairs", False, standing_at(0.47, math.nan, math.nan), ""),
+    ],
+)
+def test_a_leader_that_may_be_chance_is_called_so_on_the_first_screen(metric, greater, standing, said):
+    board = replace(boards.made(metric=metric, greater=greater), standings=(standing,))
+    assert said in no_better_than_chance(board)
+    assert bool(no_better_than_chance(board)) == bool(said)
+    assert ("Do not trust" in render(board)) == bool(said)

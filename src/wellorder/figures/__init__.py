@@ -1,7 +1,8 @@
 """Pictures in scikit-learn's Display manner; public as ``wo.plot``.
 
 Each display is made by ``from_estimator``, ``from_predictions``, ``from_records`` or the like, has the numbers that it
-shows as attributes, and draws them with ``plot(ax=None)``, after which ``ax_`` and ``figure_`` are there.
+shows as attributes, and draws them with ``plot(ax=None)``, after which ``ax_`` and ``figure_`` are there. The first two
+draw at once on axes that they are given as ``ax``. A notebook shows a display that was not drawn as a picture.
 
 =============================  ====================================================================================
 ``LeaderboardDisplay``         methods with their intervals, the best on top

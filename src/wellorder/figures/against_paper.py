@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from .drawable import Drawable
 from .style import INK, PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten
 
 _COLOURS = ("blue", "orange", "green", "purple", "sky", "vermillion", "grey")
@@ -24,7 +25,7 @@ class Found:
     spread: float
 
 
-class AgainstPaperDisplay:
+class AgainstPaperDisplay(Drawable):
     """For each row of a paper's table and each method: the paper's value as a cross, ours as a dot with its spread.
 
     Parameters

@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 
 from ..evaluation.by_query import by_query
 from ..metrics import parse
+from .drawable import Drawable
 from .style import PALETTE, WIDTH, axes_for, ink, plain, quieten
 
 _MOST_STEPS = 400
 """More queries than this are thinned in the picture, which has no room for them."""
 
 
-class ByQueryDisplay:
+class ByQueryDisplay(Drawable):
     """The difference of two methods on each query, sorted: above the line the first is ahead, below it the second.
 
     Parameters
@@ -63,12 +64,20 @@ class ByQueryDisplay:
 
     @classmethod
     def from_predictions(
-        cls, metric: str, y: Any, scores: Any, other_scores: Any, groups: Any, *, names: tuple[str, str] = ("a", "b")
+        cls,
+        metric: str,
+        y: Any,
+        scores: Any,
+        other_scores: Any,
+        groups: Any,
+        *,
+        names: tuple[str, str] = ("a", "b"),
+        ax: Axes | None = None,
     ) -> ByQueryDisplay:
         """Take grades, the scores of two methods, and the query of each row."""
         measure = parse(metric)
         one, other = (by_query(measure, y, each, groups) for each in (scores, other_scores))
-        return cls(one, other, names, str(measure), greater_is_better=measure.greater_is_better)
+        return cls(one, other, names, str(measure), greater_is_better=measure.greater_is_better)._on(ax)
 
     @property
     def size(self) -> tuple[float, float]:

@@ -10,11 +10,13 @@ from matplotlib.axes import Axes
 
 from ..evaluation.curves import comparison_roc_curve
 from ..evaluation.records import Curve, Record
+from ..scoring import list_scores
+from .drawable import Drawable
 from .lines import Line, draw_lines, legend_height, lines_of_records, mean_and_spread, one_line
 from .style import PALETTE, WIDTH, axes_for, quieten
 
 
-class ComparisonROCDisplay:
+class ComparisonROCDisplay(Drawable):
     """How many true differences are found, in the right direction, as more ties are called different.
 
     Parameters
@@ -39,9 +41,28 @@ class ComparisonROCDisplay:
         self.lines = tuple(lines)
 
     @classmethod
-    def from_predictions(cls, y: Any, differences: Any, *, name: str | None = None) -> ComparisonROCDisplay:
+    def from_predictions(
+        cls, y: Any, differences: Any, *, name: str | None = None, ax: Axes | None = None
+    ) -> ComparisonROCDisplay:
         """Take outcomes in {−1, 0, 1} and score differences, right less left."""
-        return cls([one_line(name, comparison_roc_curve(y, differences))])
+        return cls([one_line(name, comparison_roc_curve(y, differences))])._on(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, name: str | None = None, ax: Axes | None = None
+    ) -> ComparisonROCDisplay:
+        """Let a fitted model score the items of Pairs, whose outcomes are y; a table of comparisons brings its own."""
+        outcome = X.comparisons.outcome if y is None and hasattr(X, "comparisons") else y
+        if outcome is None:
+            raise ValueError("give the outcomes as y")
+        compared = X.comparisons if hasattr(X, "comparisons") else X
+        if not all(hasattr(compared, end) for end in ("left", "right")):
+            raise TypeError(
+                f"give wellorder.Pairs(items, left, right) or a table of comparisons, got {type(X).__name__}"
+            )
+        scores = list_scores(estimator, X.items)
+        named = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(outcome, scores[compared.right] - scores[compared.left], name=named, ax=ax)
 
     @classmethod
     def from_records(cls, records: Iterable[Record]) -> ComparisonROCDisplay:

@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..evaluation.across import means_across
 from ..evaluation.leaderboard import Leaderboard
 from ..evaluation.records import Record
-from ..evaluation.significance import critical_difference, friedman, known_mean
-from ..metrics import parse
-from .style import PALETTE, WIDTH, axes_for, ink, plain, quieten
+from ..evaluation.significance import critical_difference, friedman
+from .drawable import Drawable
+from .style import PALETTE, WIDTH, axes_for, ink, plain_apart, quieten
 
-_NAMES = 0.62
+_NAMES = 0.72
 """Room for the names on either side, as a share of the line of ranks."""
 
+_MOST_TICKS = 7
+"""Ranks that are written on the line, beside the first."""
 
-class CriticalDifferenceDisplay:
+
+class CriticalDifferenceDisplay(Drawable):
     r"""Mean ranks of methods over data sets (1 is best); a bar joins those that Nemenyi's test does not tell apart.
 
     Two methods differ where their mean ranks are further apart than :math:`q_\alpha \sqrt{k(k+1)/6N}` for k methods
@@ -89,14 +93,15 @@ class CriticalDifferenceDisplay:
         return cls._of(means, boards[0].greater_is_better, alpha)
 
     @classmethod
-    def from_records(cls, records: Iterable[Record], metric: str, *, alpha: float = 0.05) -> CriticalDifferenceDisplay:
-        """Average records over the splits of each data set; methods that one data set lacks are left out."""
-        found: dict[str, dict[str, list[float]]] = {}
-        for record in records:
-            if record.problem is None and metric in record.metrics:
-                found.setdefault(record.data, {}).setdefault(record.method, []).append(record.metrics[metric])
-        means = [{name: known_mean(np.array(each)) for name, each in methods.items()} for methods in found.values()]
-        return cls._of(means, parse(metric).greater_is_better, alpha)
+    def from_records(
+        cls, records: Iterable[Record], metric: str | None = None, *, alpha: float = 0.05
+    ) -> CriticalDifferenceDisplay:
+        """Average records over the splits of each data set that all its methods have finished.
+
+        The metric is the first that all have measured unless given; methods that one data set lacks are left out.
+        """
+        found = means_across(records, metric)
+        return cls(found.means, found.methods, greater_is_better=found.greater_is_better, alpha=alpha)
 
     @classmethod
     def _of(cls, means: Sequence[dict[str, float]], greater: bool, alpha: float) -> CriticalDifferenceDisplay:
@@ -121,7 +126,8 @@ class CriticalDifferenceDisplay:
             ax.spines[side].set_visible(False)
         ax.spines["top"].set_visible(True)
         ax.xaxis.set_ticks_position("top")
-        ax.set_xticks(range(1, k + 1))
+        step = -(-(k - 1) // _MOST_TICKS)
+        ax.set_xticks(range(1, k + 1, max(step, 1)))
         ax.set_yticks([])
         half, depth = -(-k // 2), 0.55 * len(self.cliques) + 0.9
         ax.set_xlim(1 - _NAMES * (k - 1), k + _NAMES * (k - 1))
@@ -130,7 +136,8 @@ class CriticalDifferenceDisplay:
         for number, (first, last) in enumerate(self.cliques):
             ends = [self.mean_ranks[first] - 0.04, self.mean_ranks[last] + 0.04]
             ax.plot(ends, [0.45 + 0.55 * number] * 2, color=PALETTE["vermillion"], linewidth=4, solid_capstyle="round")
-        for place, (name, rank) in enumerate(zip(self.methods, self.mean_ranks, strict=True)):
+        names = plain_apart(self.methods, 26)
+        for place, (name, rank) in enumerate(zip(names, self.mean_ranks, strict=True)):
             to_the_left = place < half
             row = depth + (place if to_the_left else k - 1 - place)
             edge = ax.get_xlim()[0 if to_the_left else 1]
@@ -138,7 +145,7 @@ class CriticalDifferenceDisplay:
             ax.text(
                 edge,
                 row - 0.08,
-                f"{plain(name, 20)}  {rank:.2f}" if to_the_left else f"{rank:.2f}  {plain(name, 20)}",
+                f"{name}  {rank:.2f}" if to_the_left else f"{rank:.2f}  {name}",
                 ha="left" if to_the_left else "right",
                 va="bottom",
                 fontsize=9,

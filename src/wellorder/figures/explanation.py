@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from ..evaluation.explaining import explain
 from ..evaluation.explanation import Contribution, Explanation, write_value
 from ..writing import counted
-from .style import WIDTH, axes_for, name_rows, plain, quieten, signed_bars, whisker
+from .drawable import Drawable
+from .style import WIDTH, axes_for, name_rows, plain, plain_apart, quieten, signed_bars, whisker
 
 MOST_FEATURES = 12
 """More bars than this are not read: the rest is one bar."""
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Drawable):
     """The contributions of features as bars: to the right those that speak for a, to the left those for b.
 
     Beside each bar stand the feature and its values in a and in b; a thin line is one standard error to either side
@@ -62,9 +63,11 @@ class ExplanationDisplay:
         return cls(explanation)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, a: Any, b: Any, **options: Any) -> ExplanationDisplay:
+    def from_estimator(
+        cls, estimator: Any, a: Any, b: Any, *, ax: Axes | None = None, **options: Any
+    ) -> ExplanationDisplay:
         """Explain two items by a fitted model; the options are those of :func:`wellorder.explain`."""
-        return cls(explain(estimator, a, b, **options))
+        return cls(explain(estimator, a, b, **options))._on(ax)
 
     @property
     def size(self) -> tuple[float, float]:
@@ -83,17 +86,21 @@ class ExplanationDisplay:
             self._write(ax, row, part)
         ax.margins(x=0.28)
         ax.locator_params(axis="x", nbins=5)  # small numbers have long names
-        name_rows(ax, [self._name(row, part) for row, part in enumerate(self.shown)], most=34)
+        name_rows(ax, self._names(), most=40)
         a, b = plain(found.a, 16), plain(found.b, 16)
         # to the right: names may need the room below the features
         ax.set_xlabel(f"← for {b}  |  for {a} →  (all: {found.write(found.difference)})", parse_math=False, loc="right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _name(self, row: int, part: Contribution) -> str:
-        if row >= self._n_named:
-            return part.feature
-        return f"{plain(part.feature, 18)}: {_short(part.a)} | {_short(part.b)}"
+    def _names(self) -> list[str]:
+        """Name the bars: the feature, and its values in a and in b."""
+        named = self.shown[: self._n_named]
+        short = plain_apart((part.feature for part in named), 18)
+        values = (f"{_short(part.a)} | {_short(part.b)}" for part in named)
+        return [f"{name}: {both}" for name, both in zip(short, values, strict=True)] + [
+            part.feature for part in self.shown[self._n_named :]
+        ]
 
     def _write(self, ax: Axes, row: int, part: Contribution) -> None:
         """Write a contribution at the end of its bar, beyond the line of its error."""

@@ -12,10 +12,11 @@ from matplotlib.ticker import FuncFormatter
 
 from ..evaluation.leaderboard import Leaderboard, Standing
 from ..metrics import find_definition
+from .drawable import Drawable
 from .style import PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten
 
 
-class LeaderboardDisplay:
+class LeaderboardDisplay(Drawable):
     """The mean of the metric over the splits with its 95 % interval, one line a method, the best on top.
 
     Filled marks: the leader, and what cannot be told apart from it. Hollow marks: worse beyond chance.

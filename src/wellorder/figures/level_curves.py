@@ -9,8 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..sweeps import Floats
+from .drawable import Drawable
 from .planes import Plane, score_plane
-from .style import PALETTE, WIDTH, axes_for, ink, plain, quieten
+from .style import PALETTE, WIDTH, axes_for, ink, plain_apart, quieten
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Levels are the scores that stand above these shares of the rows: a score by itself says nothing."""
@@ -20,7 +21,14 @@ _STRONGEST = 0.5
 """How opaque the highest band is: what is written upon it stays readable in dark and in light."""
 
 
-class LevelCurvesDisplay:
+_ALONG = (0.5, 0.35, 0.65, 0.2, 0.8)
+"""Where along a line its name may stand, the best place first."""
+
+_APART = 0.14
+"""How far names stay from each other, in shares of the picture, if they can."""
+
+
+class LevelCurvesDisplay(Drawable):
     """Lines of equal score over two features; all other features have their median, or their most common value.
 
     The line '75 %' runs where the score is higher than that of 75 % of the rows; the deeper the colour, the higher
@@ -61,10 +69,10 @@ class LevelCurvesDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, features: Sequence[Any] | None = None, *, n_steps: int = 40
+        cls, estimator: Any, X: Any, features: Sequence[Any] | None = None, *, n_steps: int = 40, ax: Axes | None = None
     ) -> LevelCurvesDisplay:
         """Score a grid over two features, named or numbered; over the two that move the scores most unless given."""
-        return cls(score_plane(estimator, X, features, n_steps))
+        return cls(score_plane(estimator, X, features, n_steps))._on(ax)
 
     @property
     def size(self) -> tuple[float, float]:
@@ -88,8 +96,9 @@ class LevelCurvesDisplay:
         self._name_lines(ax)
         ax.set_xlim(plane.x[0], plane.x[-1])
         ax.set_ylim(plane.y[0], plane.y[-1])
-        ax.set_xlabel(plain(plane.features[0], 40), parse_math=False)
-        ax.set_ylabel(plain(plane.features[1], 34), parse_math=False)
+        x_name, y_name = plain_apart(plane.features, 36)
+        ax.set_xlabel(x_name, parse_math=False)
+        ax.set_ylabel(y_name, parse_math=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -102,13 +111,18 @@ class LevelCurvesDisplay:
 
     def _name_lines(self, ax: Axes) -> None:
         """Write each line's share on its longest piece, away from the frame."""
-        pieces = self.lines_.allsegs
         x, y = self.plane.x, self.plane.y
-        for name, lines in zip(self.names, pieces, strict=True):
+        corner, extent = np.array([x[0], y[0]]), np.array([np.ptp(x), np.ptp(y)])
+        taken: list[Floats] = []
+        for name, lines in zip(self.names, self.lines_.allsegs, strict=True):
             if not name or not lines:
                 continue
             longest = np.asarray(max(lines, key=len))
-            middle = longest[len(longest) // 2]
-            place = np.clip(middle, [x[0] + 0.05 * np.ptp(x), y[0] + 0.05 * np.ptp(y)], [x[-1], y[-1]])
+            points = longest[[int(share * (len(longest) - 1)) for share in _ALONG]]
+            inside = np.clip((points - corner) / extent, 0.05, 0.95)
+            room = [min((float(np.hypot(*(at - other))) for other in taken), default=1.0) for at in inside]
+            chosen = next((k for k, away in enumerate(room) if away >= _APART), int(np.argmax(room)))
+            taken.append(inside[chosen])
+            place = corner + extent * inside[chosen]
             box = {"boxstyle": "round,pad=0.15", "facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.8}
             ax.annotate(name, place, fontsize=8.5, ha="center", va="center", zorder=4, parse_math=False, bbox=box)

@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 
 from ..evaluation.curves import ndcg_curve
 from ..evaluation.records import Curve, Record
+from .drawable import Drawable
 from .lines import Line, draw_lines, legend_height, lines_of_records, mean_and_spread, one_line
 from .scores import scores_of
 from .style import WIDTH, axes_for, quieten
 
 
-class NDCGCurveDisplay:
+class NDCGCurveDisplay(Drawable):
     """NDCG@k over k, one line a method; the light band is one standard deviation over the splits.
 
     Parameters
@@ -42,18 +43,26 @@ class NDCGCurveDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y: Any, scores: Any, groups: Any = None, *, k: int = 10, name: str | None = None
+        cls, y: Any, scores: Any, groups: Any = None, *, k: int = 10, name: str | None = None, ax: Axes | None = None
     ) -> NDCGCurveDisplay:
         """Take grades (not negative) and scores, one a row."""
-        return cls([one_line(name, ndcg_curve(y, scores, groups, k))])
+        return cls([one_line(name, ndcg_curve(y, scores, groups, k))])._on(ax)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, groups: Any = None, *, k: int = 10, name: str | None = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        *,
+        k: int = 10,
+        name: str | None = None,
+        ax: Axes | None = None,
     ) -> NDCGCurveDisplay:
         """Let a fitted estimator score the rows."""
         named = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups, k=k, name=named)
+        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups, k=k, name=named, ax=ax)
 
     @classmethod
     def from_records(cls, records: Iterable[Record]) -> NDCGCurveDisplay:

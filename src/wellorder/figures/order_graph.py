@@ -14,6 +14,7 @@ from matplotlib.path import Path
 
 from ..order import OrderGraph
 from ..sweeps import Floats
+from .drawable import Drawable
 from .style import PALETTE, PAPER, WIDTH, axes_for, ink, plain
 
 MOST_LEVELS = 40
@@ -32,7 +33,7 @@ _SWEEPS = 4
 """How often levels are moved to the middle of those they have edges with."""
 
 
-class OrderGraphDisplay:
+class OrderGraphDisplay(Drawable):
     """The levels of an order graph, higher ones above, with an arrow up every edge.
 
     A level stands one row above the highest of the levels below it. An edge that would run through a level bends
@@ -73,7 +74,7 @@ class OrderGraphDisplay:
         self.positions = _positions(graph)
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> OrderGraphDisplay:
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> OrderGraphDisplay:
         """Take the edges and thresholds of a fitted ConvexHullRanker, or of a pipeline that ends with one."""
         model = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
         if not hasattr(model, "margins_") or not hasattr(model, "edges_"):
@@ -81,7 +82,7 @@ class OrderGraphDisplay:
         edges = [tuple(edge) for edge in model.edges_.tolist()]
         levels = dict.fromkeys(level for edge in edges for level in edge)
         notes = {edge: f"{margin:.2f}" for edge, margin in zip(edges, model.margins_.tolist(), strict=True)}
-        return cls(OrderGraph.from_edges(levels, edges), notes)
+        return cls(OrderGraph.from_edges(levels, edges), notes)._on(ax)
 
     @property
     def size(self) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..sweeps import Array, Floats
+from .drawable import Drawable
 from .style import LINES, PALETTE, WIDTH, add_legend, axes_for, quieten
 
 N_BINS = 10
@@ -53,7 +54,7 @@ def number_bins(values: Floats, n_bins: int) -> Array:
     return np.asarray(np.unique(wanted, return_inverse=True)[1].reshape(-1)[number.reshape(-1)])
 
 
-class PairCalibrationDisplay:
+class PairCalibrationDisplay(Drawable):
     """For comparisons predicted with about the same probability, how often it came so; on the diagonal all is well.
 
     'better' are both directions together: that the right item wins, and that the left one does. 'tie' is drawn
@@ -82,7 +83,9 @@ class PairCalibrationDisplay:
         self.parts = tuple(parts)
 
     @classmethod
-    def from_predictions(cls, y: Any, probabilities: Any, *, n_bins: int = N_BINS) -> PairCalibrationDisplay:
+    def from_predictions(
+        cls, y: Any, probabilities: Any, *, n_bins: int = N_BINS, ax: Axes | None = None
+    ) -> PairCalibrationDisplay:
         """Take outcomes in {−1, 0, 1} and their probabilities, one row a comparison: columns for −1, 0 and 1."""
         outcome, P = np.asarray(y), np.asarray(probabilities, dtype=float)
         if P.shape != (len(outcome), 3):
@@ -91,17 +94,19 @@ class PairCalibrationDisplay:
         parts = [reliability("better", won, np.concatenate([P[:, 2], P[:, 0]]), n_bins)]
         if (outcome == 0).any():
             parts.append(reliability("tie", outcome == 0, P[:, 1], n_bins))
-        return cls(parts)
+        return cls(parts)._on(ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, n_bins: int = N_BINS) -> PairCalibrationDisplay:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, n_bins: int = N_BINS, ax: Axes | None = None
+    ) -> PairCalibrationDisplay:
         """Let a fitted model predict pairs; a table of comparisons brings its own outcomes."""
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(f"{type(estimator).__name__} gives no probabilities; CompareSVM(probability=True) does")
         outcome = X.comparisons.outcome if y is None and hasattr(X, "comparisons") else y
         if outcome is None:
             raise ValueError("give the outcomes as y")
-        return cls.from_predictions(outcome, estimator.predict_proba(X), n_bins=n_bins)
+        return cls.from_predictions(outcome, estimator.predict_proba(X), n_bins=n_bins, ax=ax)
 
     @property
     def size(self) -> tuple[float, float]:

@@ -13,7 +13,8 @@ from scipy.stats import rankdata
 
 from ..data import Table
 from ..data.frames import is_frame, read_values
-from ..scoring import list_scores, ranks_lists
+from ..evaluation.attribution import scores_rows_alone
+from ..scoring import list_scores
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
 
@@ -72,7 +73,7 @@ def score_plane(model: Any, X: Any, features: Sequence[Any] | None = None, n_ste
     >>> plane.features, plane.scores.shape
     (('x2', 'x0'), (40, 40))
     """
-    if ranks_lists(getattr(model, "ranker_", model)):
+    if not scores_rows_alone(getattr(model, "ranker_", model)):
         raise ValueError(
             f"{type(model).__name__} scores whole lists: a row has no score by itself, and no place in a plane"
         )

@@ -10,6 +10,7 @@ from matplotlib.ticker import PercentFormatter
 
 from ..order import Comparisons, Grades, draw_pairs, refuse_beside
 from ..sweeps import Floats
+from .drawable import Drawable
 from .pair_calibration import Reliability, number_bins
 from .scores import scores_of
 from .style import PALETTE, WIDTH, axes_for, quieten
@@ -18,7 +19,7 @@ N_BINS = 12
 _MOST_PAIRS = 200_000
 
 
-class ScoreDifferencesDisplay:
+class ScoreDifferencesDisplay(Drawable):
     """Pairs gathered by the difference of their scores: how many of each bin stand the right way round.
 
     Differences are in standard deviations of all scores. A curve that starts at one half and rises says that close
@@ -57,7 +58,7 @@ class ScoreDifferencesDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y: Any, scores: Any, groups: Any = None, *, n_bins: int = N_BINS, seed: int = 0
+        cls, y: Any, scores: Any, groups: Any = None, *, n_bins: int = N_BINS, seed: int = 0, ax: Axes | None = None
     ) -> ScoreDifferencesDisplay:
         """Take grades and scores, one a row, or comparisons and the score of each item; many pairs are drawn from."""
         values = np.asarray(scores, dtype=float)
@@ -71,7 +72,7 @@ class ScoreDifferencesDisplay:
             listed = (y if isinstance(y, Grades) else Grades(y, groups)).pairs
             most = max(1, _MOST_PAIRS // max(len(listed.active), 1))
             pairs = draw_pairs(listed, min(most, 100), np.random.default_rng(seed))
-        return cls.from_differences((values[pairs.high] - values[pairs.low]) / spread, n_bins=n_bins)
+        return cls.from_differences((values[pairs.high] - values[pairs.low]) / spread, n_bins=n_bins)._on(ax)
 
     @classmethod
     def from_differences(cls, differences: Any, *, n_bins: int = N_BINS) -> ScoreDifferencesDisplay:
@@ -81,10 +82,10 @@ class ScoreDifferencesDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, groups: Any = None, *, n_bins: int = N_BINS
+        cls, estimator: Any, X: Any, y: Any, groups: Any = None, *, n_bins: int = N_BINS, ax: Axes | None = None
     ) -> ScoreDifferencesDisplay:
         """Let a fitted estimator score the rows."""
-        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups, n_bins=n_bins)
+        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups, n_bins=n_bins, ax=ax)
 
     @property
     def size(self) -> tuple[float, float]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 from matplotlib.legend import Legend
+
+from ..evaluation.short_names import cut, cut_apart
 
 PALETTE = {
     "blue": "#0072b2",
@@ -76,8 +78,23 @@ def plain(text: object, most: int = 30) -> str:
     >>> plain("residual sugar, grams in each litre", most=20)
     'residual sugar, gra…'
     """
-    line = " ".join(legible(str(text)).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    return cut(_in_one_line(text), most)
+
+
+def plain_apart(texts: Iterable[object], most: int = 30) -> list[str]:
+    """Make names fit to be drawn beside each other: as :func:`plain`, but those that differ look different.
+
+    Examples
+    --------
+    >>> from wellorder.figures.style import plain_apart
+    >>> plain_apart(["hours worked a week in 2019", "hours worked a week in 2020"], most=16)
+    ['hours…in 2019', 'hours…in 2020']
+    """
+    return cut_apart([_in_one_line(text) for text in texts], most)
+
+
+def _in_one_line(text: object) -> str:
+    return " ".join(legible(str(text)).split())
 
 
 def legible(text: str) -> str:
@@ -134,7 +151,7 @@ def whisker(ax: Axes, row: int, low: float, high: float) -> None:
 
 def name_rows(ax: Axes, names: list[str], most: int = 30) -> None:
     """Write names beside the rows of a figure, the first on top, whatever characters they hold."""
-    ax.set_yticks(range(len(names)), labels=[plain(name, most) for name in names], parse_math=False)
+    ax.set_yticks(range(len(names)), labels=plain_apart(names, most), parse_math=False)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -154,9 +171,9 @@ def add_legend(ax: Axes, handles: list[Any], names: list[str], columns: int = 2)
         columnspacing=1.6,
         borderaxespad=0.4,
     )
-    for text, name in zip(legend.get_texts(), names, strict=True):
+    for text, name in zip(legend.get_texts(), plain_apart(names, most=24 if columns > 2 else 27), strict=True):
         text.set_parse_math(False)
-        text.set_text(plain(name, most=24 if columns > 2 else 20))
+        text.set_text(name)
     return legend
 
 

@@ -12,8 +12,9 @@ from matplotlib.patches import Rectangle
 from ..evaluation.records import Record, SwapTable
 from ..evaluation.swaps import pool_swaps, swap_table
 from ..writing import write_percent
+from .drawable import Drawable
 from .scores import scores_of
-from .style import PALETTE, WIDTH, axes_for, plain, short_count
+from .style import PALETTE, WIDTH, axes_for, plain_apart, short_count
 
 CHANCE = 0.5
 """A share of swapped pairs that any random order reaches: from here on, the colour is full."""
@@ -21,11 +22,17 @@ CHANCE = 0.5
 _STRONGEST = 0.62
 """How opaque the full colour is: the numbers upon it stay readable in dark and in light."""
 
+_LONGEST = 18
+"""Characters of a grade's name."""
+
+_IN_A_LINE = 44
+"""Characters that fit above the cells."""
+
 _WIDEST = 3
 """A cell is never wider than the picture over this: one single cell would look like a poster."""
 
 
-class SwapsDisplay:
+class SwapsDisplay(Drawable):
     """Grade × grade: of the pairs of a lower and a higher grade, how many stand the wrong way round.
 
     The number of pairs stands below the share in small print. White is no swap, full colour is one half
@@ -56,14 +63,16 @@ class SwapsDisplay:
         self.table = table
 
     @classmethod
-    def from_predictions(cls, y: Any, scores: Any, groups: Any = None) -> SwapsDisplay:
+    def from_predictions(cls, y: Any, scores: Any, groups: Any = None, *, ax: Axes | None = None) -> SwapsDisplay:
         """Take grades and scores, one a row; more than ten grades are gathered into six bins."""
-        return cls(swap_table(y, scores, groups))
+        return cls(swap_table(y, scores, groups))._on(ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, groups: Any = None) -> SwapsDisplay:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, groups: Any = None, *, ax: Axes | None = None
+    ) -> SwapsDisplay:
         """Let a fitted estimator score the rows."""
-        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups)
+        return cls.from_predictions(y, scores_of(estimator, X, y, groups), groups, ax=ax)
 
     @classmethod
     def from_records(cls, records: Iterable[Record]) -> SwapsDisplay:
@@ -77,12 +86,17 @@ class SwapsDisplay:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in inches that suit the number of levels."""
-        return WIDTH, 0.95 + 0.5 * max(1, len(self.table.levels) - 1)
+        return WIDTH, 1.0 + 0.5 * max(1, len(self.table.levels) - 1) + (0.55 if self._turned() else 0.0)
 
     def rate(self, low: int, high: int) -> float:
         """Return the share of swapped pairs of two levels; NaN where there is no pair."""
         total = self.table.total[low][high]
         return self.table.swapped[low][high] / total if total > 0 else math.nan
+
+    def _turned(self) -> bool:
+        """Say whether the names above the cells are too long to stand upright beside each other."""
+        names = plain_apart(self.table.levels, _LONGEST)
+        return max(map(len, names[1:]), default=0) * len(names[1:]) > _IN_A_LINE
 
     def plot(self, ax: Axes | None = None) -> SwapsDisplay:
         """Draw the table, on ``ax`` or on a new figure."""
@@ -93,8 +107,8 @@ class SwapsDisplay:
         for low in range(last):
             for high in range(low + 1, last + 1):
                 self._draw_cell(ax, low, high)
-        names = [plain(level, 16 if last <= 4 else 12) for level in levels]
-        turn = 45 if max(map(len, names), default=0) * last > 44 else 0
+        names = plain_apart(levels, _LONGEST)
+        turn = 45 if self._turned() else 0
         ax.set_xticks(range(1, last + 1), labels=names[1:], parse_math=False, rotation=turn)
         ax.set_yticks(range(last), labels=names[:-1], parse_math=False)
         ax.set_xlim(0.48, max(last, _WIDEST) + 0.52)
@@ -103,7 +117,7 @@ class SwapsDisplay:
         for label in ax.get_xticklabels() if turn else []:
             label.set_horizontalalignment("left")
         ax.xaxis.set_label_position("top")
-        ax.set_xlabel("higher grade", loc="center" if last >= _WIDEST else "left")
+        ax.set_xlabel("higher grade", loc="center" if last >= _WIDEST else "left", labelpad=7)
         ax.set_ylabel("lower grade")
         for spine in ax.spines.values():
             spine.set_visible(False)

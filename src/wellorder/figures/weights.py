@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..evaluation.records import Record
+from .drawable import Drawable
 from .style import WIDTH, axes_for, name_rows, quieten, signed_bars, whisker
 
 MOST_WEIGHTS = 15
@@ -27,7 +29,7 @@ class Weight:
     high: float
 
 
-class WeightsDisplay:
+class WeightsDisplay(Drawable):
     """The largest weights of a linear model as bars; a thin line reaches from the lowest to the highest split.
 
     Parameters
@@ -60,7 +62,9 @@ class WeightsDisplay:
         self.weights = tuple(sorted(given, key=lambda weight: -abs(weight.mean))[:MOST_WEIGHTS])
 
     @classmethod
-    def from_estimator(cls, estimator: Any, feature_names: Sequence[str] | None = None) -> WeightsDisplay:
+    def from_estimator(
+        cls, estimator: Any, feature_names: Sequence[str] | None = None, *, ax: Axes | None = None
+    ) -> WeightsDisplay:
         """Take the weights of a fitted linear model, or of a pipeline that ends with one."""
         model = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
         if not hasattr(model, "coef_") or getattr(model, "kernel", "linear") != "linear":
@@ -72,13 +76,16 @@ class WeightsDisplay:
         if len(names) != coef.size:
             raise ValueError(f"there are {len(names)} feature names for {coef.size} weights; give one each")
         values = coef.ravel().tolist()
-        return cls(Weight(str(name), value, value, value) for name, value in zip(names, values, strict=True))
+        made = cls(Weight(str(name), value, value, value) for name, value in zip(names, values, strict=True))
+        return made._on(ax)
 
     @classmethod
     def from_records(cls, records: Iterable[Record]) -> WeightsDisplay:
         """Average the weights of one method over its splits; records without weights are left out.
 
-        A feature that a split does not have, because its training part lacked the category, has no say there.
+        Only the direction of weights orders, and their size hangs on the penalty that each split's search has chosen:
+        so those of each split are divided by their Euclidean norm first. A feature that a split does not have, because
+        its training part lacked the category, has no say there.
         """
         found: dict[tuple[str, int], list[float]] = {}
         methods = set()
@@ -87,10 +94,11 @@ class WeightsDisplay:
                 continue
             methods.add(record.method)
             names = record.features or tuple(f"feature {place + 1}" for place in range(len(record.weights)))
+            norm = math.hypot(*(weight for weight in record.weights if weight is not None and np.isfinite(weight)))
             seen: Counter[str] = Counter()
             for name, weight in zip(names, record.weights, strict=True):
                 if weight is not None and np.isfinite(weight):
-                    found.setdefault((name, seen[name]), []).append(float(weight))
+                    found.setdefault((name, seen[name]), []).append(float(weight) / (norm or 1.0))
                 seen[name] += 1
         if len(methods) > 1:
             raise ValueError(f"the records are of {len(methods)} methods; give those of one, such as {min(methods)!r}")
@@ -113,7 +121,7 @@ class WeightsDisplay:
                 whisker(ax, row, weight.low, weight.high)
         ax.margins(x=0.06)
         name_rows(ax, [weight.feature for weight in self.weights], most=24)
-        ax.set_xlabel("weight (to the right: more of it stands higher)")
+        ax.set_xlabel("← more of it: lower  |  more of it: higher →", loc="right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

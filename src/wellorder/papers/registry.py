@@ -72,4 +72,5 @@ PAPERS = {
         "Statistical optimality in multipartite ranking and ordinal regression", "wellorder.papers.multipartite"
     ),
     "comparisons": Paper("Support vector comparison machines", "wellorder.papers.comparisons"),
+    "leaderboards": Paper("Every method on the papers' data sets (ours)", "wellorder.papers.leaderboards"),
 }

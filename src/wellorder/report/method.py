@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..evaluation.leaderboard import Leaderboard, Protocol
-from ..writing import write_seconds
+from ..writing import write_bytes, write_seconds
 from .wording import describe_metric, metric_title
 
 _KEPT_TOGETHER = {
@@ -41,6 +43,7 @@ def explain_protocol(leaderboard: Leaderboard) -> tuple[tuple[str, str], ...]:
             "about 5 % of comparisons at most. “Not told apart” means p ≥ 0.05: the difference may be chance. It "
             "does not mean that the two are equal.",
         ),
+        *_machine(protocol),
         ("Conventions", _CONVENTIONS["comparisons" if protocol.split_by == "pairs" else "grades"]),
         ("Chance", _chance(leaderboard)),
     ]
@@ -83,6 +86,19 @@ def _searches(protocol: Protocol) -> str:
     return (
         f"Parameters were searched inside each training part only ({protocol.inner_folds}-fold, by "
         f"{metric_title(protocol.metric)}), {encoding}; the test part was touched once, to judge.{budget}"
+    )
+
+
+def _machine(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Say how much memory was reckoned with, and how many trials ran at a time."""
+    memory = protocol.memory
+    if memory is None or memory.heaviest is None:
+        return
+    jobs = "one at a time" if protocol.n_jobs == 1 else f"up to {protocol.n_jobs} at a time"
+    yield (
+        "Memory",
+        f"The data were reckoned to take {write_bytes(memory.data)} of memory, and {write_bytes(memory.needed)} with "
+        f"the heaviest method, {memory.heaviest}. Trials ran {jobs}, which changes no result.",
     )
 
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..evaluation.leaderboard import Leaderboard
-from ..figures import legible
 from ..writing import counted
 from .closer_look import CloserLook
 from .duel_table import lay_out_duel
+from .layout import environment, script_hash, source, without_folders
 from .method import explain_metrics, explain_protocol
 from .pictures import Picture, make_pictures, make_reasons
 from .table import SCALE, make_table
-from .wording import caution, claim, describe_metric, in_plain_words, is_share, metric_title, rivals
+from .wording import (
+    caution,
+    claim,
+    describe_metric,
+    in_plain_words,
+    is_share,
+    metric_title,
+    no_better_than_chance,
+    rivals,
+)
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 
@@ -51,26 +54,25 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
     """
     protocol, closer = leaderboard.protocol, closer or CloserLook()
     comparisons = protocol.split_by == "pairs"
-    script = _source("sort.js")
+    script = source("sort.js")
     metrics = explain_metrics(protocol)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     standings = leaderboard.standings
-    page = _environment().get_template("page.html")
+    page = environment().get_template("page.html")
     pictures, reasons = make_pictures(leaderboard, closer), make_reasons(closer)
     failures, notes = _failures(leaderboard), _notes(leaderboard)
     return page.render(
         board=leaderboard,
         contents=_contents(leaderboard, pictures, closer, bool(failures), bool(notes)),
-        title=_without_folders(leaderboard.data),
+        title=without_folders(leaderboard.data),
         protocol=protocol,
         date="" if date is None else str(date),
-        style=_source("page.css"),
+        style=source("page.css"),
         script=script,
-        script_hash=f"'sha256-{digest}'",
+        script_hash=script_hash(script),
         claim=claim(leaderboard) if standings else "",
         in_plain_words=in_plain_words(leaderboard) if standings else "",
         rivals=rivals(standings) if standings else "",
-        caution=caution(standings),
+        caution=(no_better_than_chance(leaderboard) or caution(standings)) if standings else "",
         summary=_summary(leaderboard),
         undone=_undone(leaderboard),
         table=make_table(leaderboard),
@@ -125,37 +127,6 @@ def write(
     out = Path(path)
     out.write_text(page, encoding="utf-8", newline="\n")
     return out
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("wellorder.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_clean,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["zip"] = zip
-    return environment
-
-
-def _source(name: str) -> str:
-    """Return a file of the templates as it is."""
-    environment = _environment()
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0]
-
-
-def _clean(value: Any) -> Any:
-    """Take out of names what no page may hold; markup of our own making stays as it is."""
-    return legible(value) if type(value) is str else value
-
-
-def _without_folders(data: str) -> str:
-    """Return a file's name without the folders it lies in, which say more about a machine than about the data."""
-    return data.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or data
 
 
 def _summary(leaderboard: Leaderboard) -> tuple[str, ...]:

@@ -168,10 +168,15 @@ def _curves(leaderboard: Leaderboard) -> Picture | None:
     kinds = {record.curve.kind for record in records if record.curve is not None and record.curve.x}
     display: NDCGCurveDisplay | ComparisonROCDisplay
     if "ndcg" in kinds:
-        display, heading = NDCGCurveDisplay.from_records(records), "The top of the lists"
-        caption = "NDCG among the first k places, averaged over the splits: 1 is the best possible top of the list."
+        display = NDCGCurveDisplay.from_records(records)
+        heading = "The top of the lists" if leaderboard.protocol.split_by == "groups" else "The top of the list"
+        caption = (
+            "How good the first k places are (NDCG, averaged over the splits): 1 is the best possible top of a list, "
+            "and upper places weigh more."
+        )
     elif "comparison_roc" in kinds:
-        display, heading = ComparisonROCDisplay.from_records(records), "Differences and false alarms"
+        display = ComparisonROCDisplay.from_records(records)
+        heading = "Differences and false alarms"
         caption = (
             "As the threshold falls, more true differences are found in the right direction, and more ties are taken "
             "for differences. Further up is better."
@@ -224,7 +229,9 @@ def _weights(leaderboard: Leaderboard) -> Picture | None:
         if not display.weights:
             continue
         caption = "Features are scaled, so that weights can be compared: more of a feature with a bar to the right "
-        caption += "puts an item higher, to the left lower."
+        caption += (
+            "puts an item higher, to the left lower. Only proportions order: the squares of all weights add up to 1."
+        )
         if len(records) > 1:
             caption += " Thin lines reach from the lowest to the highest split: short ones are steady."
         if display.n_features > len(display.weights):
