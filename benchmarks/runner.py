@@ -94,10 +94,11 @@ def _listen(job: subprocess.Popen[str], limit: float) -> tuple[list[Record | str
     except subprocess.TimeoutExpired:
         status = Path(f"/proc/{job.pid}/status")
         peak = memory("VmHWM", str(job.pid)) / 1024 if status.exists() else 0.0
-        job.kill()
+    finally:
+        job.kill()  # also where somebody interrupts; one that has ended is left alone
         job.wait()
-    reader.join()
-    stdout.close()
+        reader.join()
+        stdout.close()
     return lines, peak
 
 

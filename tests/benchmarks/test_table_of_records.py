@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from benchmarks.growth import exponents
-from benchmarks.lines import races
+from benchmarks.lines import Line, elsewhere, lines_from_elsewhere, races
 from benchmarks.records import append_record, read_records
 from benchmarks.table import console, page
 
@@ -65,6 +65,20 @@ def test_figures_from_elsewhere_are_scaled_by_ridge():
     assert race("continuous-2e4").rival is not None
     assert race("continuous-2e4").rival.method == "liblinear-ranksvm"
     assert not [each for each in race("levels-2e4").lines if each.measured_there]  # no ridge here: no scale
+
+
+def test_one_odd_yardstick_does_not_set_the_scale():
+    there = elsewhere()["yardsticks"]
+    names = ("levels-2e4", "levels-2e5", "levels-1e6")
+    times = [1.5 * there[names[0]][1], 2.0 * there[names[1]][1], 50.0 * there[names[2]][1]]
+    lines = [
+        Line(name, "ridge", "done", seconds=2 * each, fastest=each, slowest=3 * each)
+        for name, each in zip(names, times, strict=True)
+    ]
+    scaled = {row.workload: row for row in lines_from_elsewhere(lines) if row.method == "liblinear-ranksvm"}
+    assert set(scaled) == set(names)
+    for row in scaled.values():
+        assert row.seconds == pytest.approx(2.0 * row.measured_there)
 
 
 def test_only_those_who_reach_the_optimum_are_rivals():

@@ -11,9 +11,9 @@ import sys
 
 import numpy as np
 import pytest
-from tests.report import boards
 
 import wellorder as wo
+from tests.report import boards
 from wellorder.cli.leaderboard import print_leaderboard
 
 COMMANDS = ("demo", "check", "fit", "predict", "evaluate", "order", "compare")

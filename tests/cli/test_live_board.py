@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -81,6 +82,8 @@ def test_memory_is_shown_before_the_first_fit():
     assert "the first fits are under way" in drawn(board, console)[1]
     plan = Plan("rows.csv", (), (), 5, 2, "swapped_pairs", False, None, 1, Memory(0, None, 0), None)
     assert list(describe_plan(plan)) == []
+    small = replace(plan, left_out=(LeftOut("kernel", "it needs about 520 MB of memory, and 350 MB are free"),))
+    assert list(describe_plan(small)) == ["left out kernel: it needs about 520 MB of memory, and 350 MB are free"]
 
 
 def test_nothing_is_shown_where_nobody_looks(capsys):

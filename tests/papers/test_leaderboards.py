@@ -9,7 +9,7 @@ from wellorder.data import DataError
 from wellorder.evaluation import Protocol, Record, make_leaderboard
 from wellorder.papers import PAPERS, leaderboards
 from wellorder.papers.comparisons_simulation import Compared
-from wellorder.papers.leaderboards_tables import Leaderboards
+from wellorder.papers.leaderboards_tables import Leaderboards, _largest_block
 
 PROTOCOL = Protocol("rows", 5, 2, 3, 0, "swapped_pairs", ("swapped_pairs",))
 
@@ -91,3 +91,11 @@ def test_missing_data_are_named(tmp_path):
         with pytest.raises(DataError, match="not there"):
             reader(tmp_path)
         assert name
+
+
+def test_ranks_are_drawn_over_the_largest_block_without_a_gap():
+    means = [{"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.1, "b": 0.2}, {"a": 0.1}]
+    methods, rows = _largest_block(means)
+    assert (methods, len(rows)) == (["a", "b"], 3)
+    methods, rows = _largest_block([*means[:2], {**means[2], "c": 0.4, "d": 0.1}])
+    assert (methods, len(rows)) == (["a", "b", "c"], 3)

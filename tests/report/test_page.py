@@ -230,7 +230,7 @@ def test_warnings_that_differ_in_numbers_only_are_told_once():
 def test_the_second_sentence_says_it_in_plain_words():
     words = Page(render(boards.diabetes())).words
     right = f"{100 * (1 - boards.diabetes().leader.mean):.1f} %"
-    assert f"two rows with different grades, none of which it has learned from: in {right} of all cases" in words
+    assert f"two rows with different grades, neither of which it has learned from: in {right} of all cases" in words
     assert "The range in brackets holds the true value with 95 % confidence." in words
     assert "range in brackets" not in Page(render(boards.made(n_splits=1))).words
     assert "says rightly which is better" in Page(render(boards.comparisons())).words

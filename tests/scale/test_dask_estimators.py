@@ -196,6 +196,14 @@ def test_sparse_partitions(model, form):
     np.testing.assert_allclose(there.predict(spread_out(X, 170).map_blocks(form)), here.predict(X), rtol=1e-8)
 
 
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_array], ids=lambda form: form.__name__)
+def test_sparse_partitions_are_standardised(form):
+    X = np.maximum(np.random.default_rng(0).standard_normal((600, 6)) - 0.5, 0.0)
+    model, given = wo.CompareSVM(loss="squared_hinge", scale=True), compared(X, 400)
+    here, there = assert_same(model, X, spread_out(X, 170).map_blocks(form), given)
+    np.testing.assert_allclose(there.item_scale_, here.item_scale_, rtol=1e-10)
+
+
 def test_a_kernels_width_far_from_zero():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((600, 4)) + 1e6, rng.integers(0, 3, 600)

@@ -10,7 +10,15 @@ import scipy.sparse as sp
 from wellorder.losses import LOSSES
 from wellorder.order import Grades
 from wellorder.solvers import PartitionedProblem, Problem, pose_problem
-from wellorder.spaces import CoefficientSpace, KernelSpace, LinearSpace, PartedSpace, RowSpace, linear_space
+from wellorder.spaces import (
+    CoefficientSpace,
+    KernelSpace,
+    LinearSpace,
+    PartedSpace,
+    RowSpace,
+    column_moments,
+    linear_space,
+)
 from wellorder.spaces import dask as dask_space
 
 RNG = np.random.default_rng(0)
@@ -57,6 +65,15 @@ def test_partitions_may_be_sparse():
     space = linear_space(blocks)
     np.testing.assert_allclose(space.scores(np.ones(4)), X.sum(axis=1), rtol=1e-12)
     np.testing.assert_array_equal(space.take(np.array([1, 400])).columns(), X[[1, 400]])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_moments_of_columns_are_those_of_all_rows(form):
+    rows, share = np.where(X > 0.5, X, 0.0), RNG.random(1_000)
+    share /= share.sum()
+    there = column_moments(da.from_array(rows, chunks=(250, -1)).map_blocks(form), share)
+    for found, expected in zip(there, column_moments(rows, share), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_partitions_that_end_with_groups_stay_as_they_are():

@@ -35,6 +35,15 @@ def test_a_model_fitted_on_a_device_scores_without_torch(no_torch):
     assert device_model._find_quietly("cuda") is None
 
 
+def test_named_columns_are_looked_at_once(no_torch):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
+    model = wo.RankSVM(kernel="rbf").fit(X, X["a"])
+    expected = model.decision_function(X)
+    model.device = "cuda"
+    np.testing.assert_array_equal(model.decision_function(X), expected)  # a warning of missing names is an error here
+
+
 def test_arrays_are_no_tensors():
     assert not is_tensor(np.zeros(3))
     np.testing.assert_array_equal(to_numpy([1.0, 2.0]), [1.0, 2.0])

@@ -128,7 +128,7 @@ def describe_plan(plan: Plan) -> Iterator[str]:
             f"method ({memory.heaviest}){jobs}{free}"
         )
     for each in plan.left_out:
-        if " GB" in each.reason:
+        if " GB" in each.reason or " of memory" in each.reason:
             yield f"left out {each.method}: {each.reason}"
 
 

@@ -24,9 +24,9 @@ def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
 
 
 def input_files(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Say at once that a file is not there, whatever else is wrong; a pattern may be for whoever reads it."""
+    """Say at once that a file is not there, whatever else is wrong; patterns and URLs are for whoever reads them."""
     for path in value:
-        if not has_magic(path) and not os.path.exists(path):
+        if not has_magic(path) and "://" not in path and not os.path.exists(path):
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
     return value
 

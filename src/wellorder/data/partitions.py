@@ -58,7 +58,8 @@ class ParquetParts:
     def teach(self, encoder: TableEncoder) -> None:
         """Fit an encoder on what all partitions say of their columns."""
         found = self._each(summarise_part)
-        encoder.learn({name: merge(name, [part[name] for part in found], self.files) for name in self.columns})
+        files = [file for file, size in zip(self.files, self.sizes, strict=True) if size]
+        encoder.learn({name: merge(name, [part[name] for part in found], files) for name in self.columns})
 
     def encoded(self, encoder: TableEncoder) -> Any:
         """Return the Dask array that an encoder makes of the rows, once somebody computes it."""
@@ -75,6 +76,7 @@ class ParquetParts:
         return array.concatenate(blocks)
 
     def _each(self, function: Any) -> list[Any]:
+        """Call a function where the files are read; those without a row that takes part are passed over."""
         task = dask.delayed(function, pure=False)
         parts = zip(self.files, self.rows, self.sizes, strict=True)
         return list(dask.compute(*(task(file, self.columns, rows) for file, rows, size in parts if size)))

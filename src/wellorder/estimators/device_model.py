@@ -14,6 +14,7 @@ from ..spaces import is_dask, resolve_gamma, use_single
 from ..sweeps import Array, Floats, is_tensor, namespace, to_numpy
 from ..sweeps.tensors import all_finite, beside
 from .kernel_model import KernelModel
+from .rows import by_rows
 
 
 class DeviceModel(KernelModel):
@@ -37,8 +38,8 @@ class DeviceModel(KernelModel):
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 "as input"
             )
-        if reset and self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square matrix to fit on, got shape {tuple(X.shape)}")
+        if reset:
+            self._refuse_oblong(X)
         return X
 
     def _to_device(self, X: Any, pairs: PairSet) -> Any:
@@ -97,22 +98,20 @@ class DeviceModel(KernelModel):
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         if there is None:
-            if sp.issparse(X) or (device := _find_quietly(self.device)) is None:
-                return super().decision_function(X)
+            if sp.issparse(X) or is_dask(X) or (device := _find_quietly(self.device)) is None:
+                return cast(Array, by_rows(self._scores, X))
             return to_numpy(self._tensor_scores(_as_tensor(X, device)))
         return cast(Array, self._tensor_scores(X))
 
     def _tensor_scores(self, X: Any) -> Any:
         """Return the scores of rows in a tensor, where it lies."""
-        if self.n_components is not None:
-            return beside(X, super().decision_function(to_numpy(X)))
+        if self.n_components is not None or callable(self.kernel):
+            return beside(X, self._scores(to_numpy(X)))
         if self._is_plain_linear:
             return X @ beside(X, self.coef_).to(X.dtype)
         coef = beside(X, self.dual_coef_).to(X.dtype)
         if self.kernel == "precomputed":
             return X[:, beside(X, self.support_)] @ coef
-        if callable(self.kernel):
-            return beside(X, super().decision_function(to_numpy(X)))
         support = beside(X, self.support_vectors_)
         return _load_torch().kernel_scores(self._kernel(), X, support, coef, X.dtype).to(X.dtype)
 

@@ -73,9 +73,13 @@ class KernelModel(BaseEstimator):
                 f"kernel={self.kernel!r} needs the kernel between all rows, and those of a Dask array lie apart; use "
                 "kernel='linear', or 'rbf' or 'poly' with n_components=1000 (Nyström features)"
             )
-        if reset and self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square matrix to fit on, got shape {X.shape}")
+        if reset:
+            self._refuse_oblong(X)
         return X
+
+    def _refuse_oblong(self, X: Any) -> None:
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square matrix to fit on, got shape {tuple(X.shape)}")
 
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)

@@ -10,6 +10,7 @@ import numpy as np
 from ..metrics import find_definition
 from .records import Record
 from .significance import known_mean
+from .trials import is_fault
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,14 @@ class MeansAcross:
 def means_across(records: Iterable[Record], metric: str | None = None) -> MeansAcross:
     """Average records over the splits of each data set that all its methods have finished.
 
+    A method that failed on one of them is left out there, and so is one that has finished fewer than half as many as
+    another: a comparison gives up what would take too long after the first.
+
     Parameters
     ----------
     records : iterable of Record
-        Of comparisons on two or more data sets, told apart by the name of the data.
+        Of comparisons on two or more data sets, told apart by the name of the data. A later record of the same split
+        stands for an earlier one.
     metric : str, optional
         The first that all of them have measured unless given.
 
@@ -48,11 +53,15 @@ def means_across(records: Iterable[Record], metric: str | None = None) -> MeansA
     ('swapped_pairs', ('ridge', 'svm'), ((0.2, 0.1), (0.4, 0.3)))
     """
     sets: dict[str, dict[str, dict[tuple[int, int], Record]]] = {}
-    failed: set[tuple[str, str]] = set()
+    cuts: dict[tuple[str, int, int], tuple[int, int, int]] = {}
     for record in records:
+        cut = record.seed, record.n_train, record.n_test
+        if cuts.setdefault((record.data, record.repeat, record.fold), cut) != cut:
+            raise ValueError(
+                f"the records of {record.data!r} are of two comparisons that cut it differently, or of two data sets "
+                "of this name; give those of one, and call data sets by names that differ"
+            )
         sets.setdefault(record.data, {}).setdefault(record.method, {})[record.repeat, record.fold] = record
-        if record.problem is not None:
-            failed.add((record.data, record.method))
     if len(sets) < 2:
         named = "".join(f" ({name})" for name in sets)
         raise ValueError(
@@ -62,10 +71,7 @@ def means_across(records: Iterable[Record], metric: str | None = None) -> MeansA
     definition = find_definition(chosen)
     if definition is None:
         raise ValueError(f"there is no metric {chosen!r}")
-    means = [
-        _means({name: splits for name, splits in methods.items() if (data, name) not in failed}, chosen)
-        for data, methods in sets.items()
-    ]
+    means = [_means(_finished(methods), chosen) for methods in sets.values()]
     everywhere = [name for name in means[0] if all(name in each for each in means)]
     if len(everywhere) < 2:
         raise ValueError(f"fewer than two methods have a value of {chosen} on every data set: nothing can be compared")
@@ -78,6 +84,17 @@ def means_across(records: Iterable[Record], metric: str | None = None) -> MeansA
         tuple(tuple(each[name] for name in everywhere) for each in means),
         tuple((name, sum(name in each for each in means)) for name in names if name not in everywhere),
     )
+
+
+def _finished(methods: dict[str, dict[tuple[int, int], Record]]) -> dict[str, dict[tuple[int, int], Record]]:
+    """Return the splits that each method has finished, of those that did not fail and were not given up."""
+    able = {
+        name: {at: record for at, record in splits.items() if record.problem is None}
+        for name, splits in methods.items()
+        if not any(is_fault(record) for record in splits.values())
+    }
+    most = max(map(len, able.values()), default=0)
+    return {name: splits for name, splits in able.items() if splits and 2 * len(splits) >= most}
 
 
 def _common_metric(sets: dict[str, dict[str, dict[tuple[int, int], Record]]]) -> str:

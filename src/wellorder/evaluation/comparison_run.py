@@ -19,7 +19,7 @@ from .records import Record, RecordFile
 from .side_by_side import PATIENCE, Crew, Trial
 from .splits import Split
 from .tasks import ComparisonTask, GradedTask
-from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, trial_key
+from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, trial_key
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ class ComparisonRun:
             self._run(trials, allow, done)
         except KeyboardInterrupt:
             for place in sorted(done):
-                if trials[place].name in self.active and not _is_late(done[place]):
+                if trials[place].name in self.active and not is_late(done[place]):
                     self._use(done[place])
             raise
         # what was begun while others were under way may not have been begun had their times been known: only what
@@ -162,7 +162,7 @@ class ComparisonRun:
             if trial.name not in self.active:
                 continue
             # out of time is no fault of the method: it has done earlier splits, and stays for these
-            if self.budget.left(self.spent) == 0 or place not in done or _is_late(done[place]):
+            if self.budget.left(self.spent) == 0 or place not in done or is_late(done[place]):
                 return False
             self._use(done[place])
         return True
@@ -177,7 +177,7 @@ class ComparisonRun:
         def seconds(trial: Trial) -> float | None:
             place = places[trial.key]
             before = [(other, record) for other, record in list(done.items()) if other < place]
-            if any(record.method == trial.name and _is_fault(record) for _, record in before):
+            if any(record.method == trial.name and is_fault(record) for _, record in before):
                 return None
             return allow(place, base + sum(record.seconds for _, record in before))
 
@@ -254,18 +254,10 @@ class ComparisonRun:
         return Trial(name, METHODS[name], split, key, time.perf_counter() - began)
 
 
-def _is_late(record: Record) -> bool:
-    return (record.problem or "").startswith(OUT_OF_TIME)
-
-
-def _is_fault(record: Record) -> bool:
-    return record.problem is not None and not _is_late(record)
-
-
 def _may_do_better(known: Record, seconds: float) -> bool:
     """Say whether a fit failed of what another time may bring: more time, or more memory."""
     if known.problem is None:
         return False
-    if _is_late(known):
+    if is_late(known):
         return seconds >= 1.5 * known.seconds
     return known.problem.startswith((OUT_OF_MEMORY, WORKER_ENDED))

@@ -138,6 +138,8 @@ class Crew:
                 failed_record(self._task, trial.name, trial.split, self._protocol, trial.key, WORKER_ENDED),
                 search_seconds=took,
             )
+        finally:
+            self._under_way.pop(trial.key, None)
         return record
 
     def _parallel(self, jobs: Iterator[Any], n_jobs: int) -> Iterator[Record]:

@@ -25,10 +25,12 @@ from .versions import versions
 
 OUT_OF_TIME = "out of time: "
 OUT_OF_MEMORY = "out of memory: "
+"""How the problem of a trial starts that might do better another time."""
+
 WORKER_ENDED = (
     "the process that ran it was ended, most likely for want of memory; run fewer trials side by side, or leave it out"
 )
-"""How the problem of a trial starts that might do better another time."""
+"""The whole problem of one that might, too."""
 
 _FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
 
@@ -99,6 +101,16 @@ def _write_problem(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"{OUT_OF_MEMORY}{error}"
     return str(error) if isinstance(error, _FAILURES) and str(error) else f"{type(error).__name__}: {error}"
+
+
+def is_late(record: Record) -> bool:
+    """Say whether a trial was out of time."""
+    return (record.problem or "").startswith(OUT_OF_TIME)
+
+
+def is_fault(record: Record) -> bool:
+    """Say whether a trial failed of anything but time, which is no fault of the method."""
+    return record.problem is not None and not is_late(record)
 
 
 def failed_record(task: Task, name: str, split: Split, protocol: Protocol, key: str, problem: str) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -58,9 +59,18 @@ class Leaderboards:
         return [*self._leaders(), *(line for metric in self._metrics() for line in self._means(metric))]
 
     def picture(self, path: str | os.PathLike[str]) -> None:
-        """Draw the critical-difference diagram of the sets that go by swapped pairs."""
-        boards = [each for each in self.boards.values() if each.protocol.metric == self._metrics()[0]]
-        display = CriticalDifferenceDisplay.from_leaderboards(boards)
+        """Draw the critical-difference diagram of the sets that go by the first metric."""
+        metric = self._metrics()[0]
+        means = [
+            {each.method: each.mean for each in board.standings}
+            for board in self.boards.values()
+            if board.protocol.metric == metric
+        ]
+        methods, rows = _largest_block(means)
+        greater = next(iter(self.boards.values())).greater_is_better
+        display = CriticalDifferenceDisplay(
+            [[row[method] for method in methods] for row in rows], methods, greater_is_better=greater
+        )
         with matplotlib.style.context(["default", STYLE]):
             figure = Figure(figsize=display.size, layout="constrained")
             display.plot(figure.subplots())
@@ -121,6 +131,18 @@ class Leaderboards:
                 cells.append(f"**{mean}**" if board.leader.method == method else mean + mark)
             yield f"| {method} | " + " | ".join(cells) + " |"
         yield ""
+
+
+def _largest_block(means: Sequence[Mapping[str, float]]) -> tuple[list[str], list[Mapping[str, float]]]:
+    """Return methods and data sets without a gap: as many methods times sets as there are, the most frequent first."""
+    n_sets = Counter(method for each in means for method in each)
+    methods = sorted(n_sets, key=lambda method: -n_sets[method])
+    blocks = []
+    for k in range(2, len(methods) + 1):
+        rows = [each for each in means if all(method in each for method in methods[:k])]
+        blocks.append((k * len(rows), methods[:k], rows))
+    _, chosen, rows = max(blocks, key=lambda block: block[0])
+    return chosen, rows
 
 
 def _values(board: Leaderboard, method: str) -> Floats:

@@ -165,8 +165,9 @@ def _steps(display: CriticalDifferenceDisplay) -> tuple[tuple[str, str], ...]:
     return (
         (
             "Means",
-            "Of each data set, the splits that all its methods have finished; a method is ranked if it has a value on "
-            "every data set. Every data set counts the same, whatever its size; equal means share their ranks.",
+            "Of each data set, the splits that all its methods have finished (what was given up before half of them is "
+            "left aside); a method is ranked if it has a value on every data set. Every data set counts the same, "
+            "whatever its size; equal means share their ranks.",
         ),
         (
             "Tests",

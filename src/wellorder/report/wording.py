@@ -152,7 +152,8 @@ def in_plain_words(leaderboard: Leaderboard) -> str:
         if leaderboard.protocol.split_by == "pairs":
             two, apart = "two items of which one was found better", "that one"
         return (
-            f"Show it {two}, none of which it has learned from: in {write_value(metric, 1 - leader.mean)} of all cases "
+            f"Show it {two}, neither of which it has learned from: in "
+            f"{write_value(metric, 1 - leader.mean)} of all cases "
             f"it puts {apart} above. A coin would in 50 %.{range_}"
         )
     if metric == "comparison_error":

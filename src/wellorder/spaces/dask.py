@@ -175,7 +175,7 @@ def _sum_of_squares(block: Any, mean: float) -> tuple[float, float]:
 def _settled(block: Any) -> Any:
     """Return a block as the rest of the code knows blocks: sparse ones as CSR, and what is masked as NaN."""
     if sp.issparse(block):
-        return block.tocsr()
+        return sp.csr_array(block)  # a sparse matrix less a row of numbers would be a matrix of NumPy's
     if isinstance(block, np.ma.MaskedArray):
         return block.filled(np.nan)
     return block

@@ -19,12 +19,14 @@ def column_moments(X: Any, share: Floats) -> tuple[Floats, Floats]:
     space = linear_space(X)
     mean = space.adjoint(share)
     if isinstance(space, PartedSpace):
-        return mean, np.asarray(np.sum(space.each(partial(_about, mean), space.cut(share)), axis=0))
+        return mean, np.maximum(np.sum(space.each(partial(_about, mean), space.cut(share)), axis=0), 0.0)
     if sp.issparse(X):
         return mean, np.maximum(space.weighted_squares(share) - mean**2, 0.0)
     return mean, LinearSpace(X - mean).weighted_squares(share)
 
 
 def _about(mean: Floats, part: LinearSpace, share: Floats) -> Floats:
-    """Return Σ share (x − mean)² of each column."""
+    """Return Σ share (x − mean)² of each column; of sparse rows, without filling them in."""
+    if sp.issparse(part.matrix):
+        return np.asarray(part.weighted_squares(share) + mean * (mean * share.sum() - 2.0 * part.adjoint(share)))
     return LinearSpace(part.matrix - mean).weighted_squares(share)

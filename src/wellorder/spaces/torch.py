@@ -173,14 +173,14 @@ def keep_whole(n_rows: int, dtype: torch.dtype, device: torch.device) -> bool:
     """Estimate the memory of a kernel fit: True where the whole matrix fits, an error where not even its lines do."""
     free, entry = free_bytes(device), dtype.itemsize
     lines = min(LANDMARKS, n_rows // 2) * n_rows * entry
-    beside = lines + 16 * min(_BLOCK_ENTRIES[device.type], n_rows**2) + 200 * n_rows
-    if beside + (_SPARE_BYTES if device.type == "cuda" else 0) > free:
+    least = lines + 16 * min(_BLOCK_ENTRIES[device.type], n_rows**2) + 200 * n_rows
+    if least + (_SPARE_BYTES if device.type == "cuda" else 0) > free:
         raise MemoryError(
-            f"a kernel fit on {n_rows:,} rows needs at least {beside / 1e9:.1f} GB of memory on {device}, and "
+            f"a kernel fit on {n_rows:,} rows needs at least {least / 1e9:.1f} GB of memory on {device}, and "
             f"{free / 1e9:.1f} GB are free; set n_components=1000 with device=None (Nyström features, near-linear in "
             "the rows), use kernel='linear', or fit on fewer rows"
         )
-    return bool(beside + n_rows**2 * entry + _SPARE_BYTES <= free)
+    return bool(least + n_rows**2 * entry + _SPARE_BYTES <= free)
 
 
 def kernel_blocks(kernel: Kernel, X: torch.Tensor, Z: torch.Tensor, dtype: torch.dtype) -> Any:
