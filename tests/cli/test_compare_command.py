@@ -48,6 +48,10 @@ def test_a_run_that_was_stopped_prints_what_there_is_and_exits_as_stopped(run, w
     assert as_json.code == 130
     assert not json.loads(as_json.out)["is_complete"]
     assert "stopped before all splits were done" in as_json.err
+    told.clear()
+    demo = run("demo")
+    assert demo.code == 130
+    assert "report: " in demo.out
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")

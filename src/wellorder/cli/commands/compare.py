@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import date
 from typing import Any
 
 import click
@@ -20,7 +19,7 @@ from ..options import (
     refuse_overwriting,
     seed_option,
 )
-from ..output import print_json, progress_bar
+from ..output import print_json
 
 
 @click.command(
@@ -78,9 +77,8 @@ def command(
     run with a report or records that is interrupted goes on from its records when the same command is given again;
     one whose time was up, when it is given with a larger time budget. Ctrl-C shows what there is by then.
     """
-    from dataclasses import asdict
-
     from ...evaluation import compare
+    from ..ending import as_plain, exit_if_interrupted, write_report
     from ..leaderboard import how_to_go_on, print_leaderboard
     from ..live import live_board
 
@@ -106,28 +104,12 @@ def command(
             progress=None if live is None else live.progress,
         )
     if as_json:
-        print_json(
-            {
-                "data": board.data,
-                "standings": [asdict(each) for each in board.standings],
-                "left_out": [asdict(each) for each in board.left_out],
-                "protocol": asdict(board.protocol),
-                "is_complete": board.is_complete,
-            }
-        )
+        print_json(as_plain(board))
         if not board.is_complete:
             click.echo(how_to_go_on(board.time_was_up, records), err=True)
     else:
         print_leaderboard(board, records)
     if report is not None:
-        from ...report import look_closer, write
-
-        try:
-            with progress_bar("looking closer"):
-                closer = look_closer(table, board)
-        except KeyboardInterrupt:  # the report is worth having without it
-            closer = None
-        write(board, report, closer, date=date.today().isoformat())
+        write_report(table, board, report)
         click.echo(f"report: {report}", err=as_json)
-    if not board.is_complete and not board.time_was_up:
-        click.get_current_context().exit(130)  # as of any command that Ctrl-C has ended
+    exit_if_interrupted(board)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import date
 
 import click
 
@@ -37,7 +36,7 @@ def command(folder: str, time_budget: float) -> None:
     """
     from ...data import read, write_diabetes
     from ...evaluation import compare
-    from ...report import look_closer, write
+    from ..ending import exit_if_interrupted, write_report
     from ..leaderboard import print_leaderboard
     from ..live import live_board
 
@@ -53,6 +52,7 @@ def command(folder: str, time_budget: float) -> None:
             progress=None if live is None else live.progress,
         )
     print_leaderboard(board)
-    write(board, report, look_closer(table, board), date=date.today().isoformat())
+    write_report(table, board, report)
     click.echo(f"report: {report} (open it in a browser)")
     click.echo(_NEXT.format(data=data, folder=folder))
+    exit_if_interrupted(board)
