@@ -175,9 +175,9 @@ def test_borda_counts_depend_on_the_list():
     table = np.column_stack([ranker.decision_function(X) for ranker in ensemble.rankers_.values()])
     expected = wo.aggregation.borda(table, groups, ensemble.weights_[ensemble.weights_ > 0])
     assert scores == pytest.approx(expected)
-    assert scores.max() <= 19
+    assert scores.max() <= 19 * (1 + 1e-12)  # the weights' sum is one only up to rounding
     assert ensemble.score(X, y, groups) > 0.75
-    assert ensemble.predict(X[:4]).max() <= 3
+    assert ensemble.predict(X[:4]).max() <= 3 * (1 + 1e-12)
 
 
 def test_members_see_groups_weights_and_numbers():

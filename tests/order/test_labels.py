@@ -15,12 +15,46 @@ import wellorder as wo
 
 UNJUDGED = -1
 LOW_HIGH = ["low", "high"]
+NAT_WITHOUT_UNIT = np.array([np.iinfo(np.int64).min]).view("M8")[0]  # np.datetime64("NaT"), which NumPy 2.5 deprecates
 
 
 def objects(*entries):
     out = np.empty(len(entries), dtype=object)
     out[:] = entries
     return out
+
+
+# ------------------------------------------------------------------------------- grades as times
+
+
+DAYS = np.array(["2021-01-01", "2020-01-01", "2021-01-01", "2022-01-01"], "M8[D]")
+
+
+@pytest.mark.parametrize("times", [DAYS, DAYS - DAYS[0]], ids=["dates", "durations"])
+@pytest.mark.parametrize("make", [np.asarray, list, lambda times: objects(*times)], ids=["array", "list", "objects"])
+def test_times_stand_in_their_order_however_they_are_held(times, make):
+    for grades in (wo.Grades(make(times)), wo.Grades(make(times), levels=make(np.unique(times)))):
+        assert grades.level.tolist() == [1, 0, 1, 2]
+    in_seconds = [*times.astype(f"{times.dtype.kind}8[s]"), NAT_WITHOUT_UNIT.astype(f"{times.dtype.kind}8")]
+    for levels in (None, list(np.unique(times))):
+        assert wo.Grades(make(in_seconds), levels=levels).level.tolist() == [1, 0, 1, 2, UNJUDGED]
+
+
+@pytest.mark.parametrize("kind", ["m8", "M8"])
+@pytest.mark.parametrize("make", [np.asarray, list, lambda times: objects(*times)], ids=["array", "list", "objects"])
+def test_times_without_a_unit_are_refused_by_row(kind, make):
+    times = np.array([np.iinfo(np.int64).min, 3, 5]).view(kind)
+    with pytest.raises(
+        ValueError, match=r"y\[1\] is a (timedelta64|datetime64) without a unit: 3 of what\? Give it one"
+    ):
+        wo.Grades(make(times))
+    with pytest.raises(ValueError, match=r"groups\[1\] is a (timedelta64|datetime64) without a unit"):
+        wo.Grades([1, 2, 3], groups=make(times))
+
+
+def test_durations_among_numbers_are_no_grades():
+    with pytest.raises(ValueError, match="Unknown label type: row 1 has"):
+        wo.Grades([1, np.timedelta64(5, "h")])
 
 
 # ------------------------------------------------------------------------------- grades as numbers
@@ -410,7 +444,9 @@ def test_the_order_of_rows_does_not_matter(make):
         ["a", "a", np.nan],
         [1, "a", pd.NA],
         [1, 1, pd.NaT],
-        objects(1, 1, np.datetime64("NaT")),
+        objects(1, 1, np.datetime64("NaT", "D")),
+        objects(1, 1, NAT_WITHOUT_UNIT),
+        [np.datetime64("2020", "Y"), np.datetime64("2021", "Y"), NAT_WITHOUT_UNIT],
         np.array([1, 1, np.nan], dtype=np.float32),
         np.array(["2020", "2020", "NaT"], dtype="M8[D]"),
         pd.Series([1, 1, None], dtype="Int64"),

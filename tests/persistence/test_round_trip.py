@@ -113,7 +113,8 @@ VALUES = {
         np.bytes_(b"x"),
         np.nan,
     ],
-    "times": [np.datetime64("2020-01-01", "D"), np.timedelta64(5, "ns"), np.datetime64("NaT")],
+    "times": [np.datetime64("2020-01-01", "D"), np.timedelta64(5, "ns"), np.datetime64("NaT", "D")],
+    "times without a unit": [*np.arange(2).view("m8"), np.arange(2).view("m8")],
     "types": [np.float64, np.int32, np.number, float, int, object, str],
     "dtypes": [np.dtype(float), np.dtype(">i4"), np.dtype("<U7"), np.dtype(object), np.dtype("M8[ns]"), np.dtype(bool)],
     "arrays": [

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from itertools import pairwise
 
 import numpy as np
@@ -269,7 +270,11 @@ def test_ids_that_are_no_ids_are_named():
         ([np.nan], r"time\[0\] is missing or infinite"),
         ([None], r"time\[0\] is missing or infinite"),
         (["soon"], "time must be numbers or dates"),
-        ([np.datetime64("NaT")], r"time\[0\] is missing or infinite"),
+        ([np.datetime64("NaT", "D")], r"time\[0\] is missing or infinite"),
+        (np.array([5]).view("M8"), r"time\[0\] is a datetime64 without a unit: 5 of what\?"),
+        ([np.timedelta64(5, "h")], r"time must be numbers or dates, got timedelta64\[h\]"),
+        ([5, datetime.date(2020, 1, 1)], r"time\[0\] is 5 among dates or text; give all numbers, or all dates"),
+        ([np.timedelta64(5, "h"), 5], r"time\[0\] is .* among dates or text; give all numbers, or all dates"),
     ],
 )
 def test_bad_times_are_named(time, message):

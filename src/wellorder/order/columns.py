@@ -19,7 +19,8 @@ _FEW = 65_536
 def read_column(values: Any, name: str) -> Array:
     """Read one column as an array; ``name`` is how errors call it. Tuples in a list stay whole.
 
-    A column with missing entries that are not floats comes back as objects, with None for those.
+    A column with missing entries that are neither floats nor NumPy's times comes back as objects, with None for those.
+    Times without a unit (NumPy's generic ``timedelta64``) are refused: three of them may be days or nanoseconds.
     """
     array = _to_array(values)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -33,7 +34,7 @@ def read_column(values: Any, name: str) -> Array:
         array = array.ravel()
     if array.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {array.shape} instead.")
-    return array
+    return _with_units(array, name) if array.dtype.kind in "OmM" else array
 
 
 def own_order(values: Any) -> tuple[tuple[Hashable, ...], bool] | None:
@@ -115,6 +116,33 @@ def _small_offsets(values: Array) -> Array | None:
     return np.asarray(
         (values - low).astype(np.int64) if values.dtype.kind == "u" else values.astype(np.int64) - int(low)
     )
+
+
+def _with_units(values: Array, name: str) -> Array:
+    """Return the column; objects that are all NumPy's times of one kind, or missing, become an array of times."""
+    if values.dtype.kind != "O":
+        if np.datetime_data(values.dtype)[0] == "generic":
+            _check_unit(values, name)
+        return values
+    if not {np.datetime64, np.timedelta64} & set(map(type, values)):
+        return values
+    values = as_objects(values)  # NaT, which needs no unit, is None now
+    _check_unit(values, name)
+    kinds = {type(value) for value in values if value is not None}
+    if kinds not in ({np.datetime64}, {np.timedelta64}):
+        return values
+    return np.array(values.tolist(), np.result_type(*{value.dtype for value in values if value is not None}))
+
+
+def _check_unit(values: Array, name: str) -> None:
+    for row, value in enumerate(values):
+        if not isinstance(value, np.datetime64 | np.timedelta64) or np.isnat(value):
+            continue
+        if np.datetime_data(value.dtype)[0] == "generic":
+            raise ValueError(
+                f"{name}[{row}] is a {value.dtype.name} without a unit: {value.astype(np.int64)} of what? Give it one, "
+                f"such as days with .astype('{value.dtype.name}[D]')"
+            )
 
 
 def _to_array(values: Any) -> Array:

@@ -89,6 +89,11 @@ def _spread(codes: Ints, missing: Array) -> Ints:
 
 
 def _by_declared_levels(values: Array, levels: tuple[Hashable, ...]) -> Ints:
+    if values.dtype.kind in "mM":
+        times = read_column(levels, "levels")
+        if times.dtype.kind == values.dtype.kind:  # days equal the hours that they have, but only in one unit
+            unit = np.result_type(values, times)
+            values, levels = values.astype(unit), tuple(times.astype(unit).tolist())
     place_of: dict[Hashable, int] = {}
     for place, level in enumerate(levels):
         if is_missing(level):
@@ -120,7 +125,7 @@ def _rank_objects(values: Array) -> tuple[Ints, Labels]:
     for row, value in enumerate(entries):
         if isinstance(value, str | bytes):
             _refuse_unordered(row, judged)
-        if value is not None and not isinstance(value, Real | np.bool_):
+        if value is not None and (not isinstance(value, Real | np.bool_) or isinstance(value, np.timedelta64)):
             raise ValueError(
                 f"Unknown label type: row {row} has {value!r} as its grade; the argument must be a string or a number"
             )

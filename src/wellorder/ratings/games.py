@@ -141,15 +141,25 @@ def _number(sides: list[list[Hashable]], row: Array, numbers: dict[Hashable, int
 
 def _numbers(values: Array) -> Array:
     """Turn objects that are all numbers, or missing, into floats; a list of 1 and 2.5 is read as objects."""
-    if values.dtype.kind == "O" and all(isinstance(value, Real) or is_missing(value) for value in values):
+    if values.dtype.kind == "O" and all(_is_number(value) or is_missing(value) for value in values):
         return np.array([np.nan if is_missing(value) else value for value in values], float)
     return values
+
+
+def _is_number(value: Any) -> bool:
+    """Say whether this is a number; NumPy counts its durations among the whole numbers, whatever their unit."""
+    return isinstance(value, Real) and not isinstance(value, np.timedelta64)
 
 
 def _times(time: Any, n_games: int) -> Floats:
     """Read times as numbers; dates become days."""
     values = _numbers(read_column(time, "time"))
     if values.dtype.kind == "O":
+        number = next((row for row, value in enumerate(values) if isinstance(value, Real)), None)
+        if number is not None:  # NumPy would take it for microseconds since 1970
+            raise ValueError(
+                f"time[{number}] is {values[number]!r} among dates or text; give all numbers, or all dates"
+            )
         try:
             values = np.asarray(as_objects(values).tolist(), dtype="datetime64[us]")
         except (TypeError, ValueError):
