@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from .arff_text import arff_text
 from .errors import DataError
 from .formats import FORMATS
 from .letor import write_letor
-from .lines import PathLike, open_for_writing
+from .lines import PathLike, open_bytes_for_writing, open_for_writing
 from .numbered import dense
 from .sheet import refuse_twice
 from .table import ComparisonTable, Table
@@ -185,7 +184,6 @@ def _ending(path: PathLike) -> str:
 
 def _write(path: PathLike, frame: pl.DataFrame) -> None:
     name, ending = Path(os.fspath(path)), _ending(path)
-    zipped = name.suffix.lower() == ".gz"
     if ending in FORMATS["arff"].endings:
         with open_for_writing(path) as stream:
             stream.write(arff_text(frame, name.name.split(".")[0]))
@@ -201,8 +199,5 @@ def _write(path: PathLike, frame: pl.DataFrame) -> None:
         )
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
-    content = buffer.getvalue()
-    try:
-        name.write_bytes(gzip.compress(content, mtime=0) if zipped else content)
-    except OSError as error:
-        raise DataError(str(name), f"it cannot be written ({error.strerror or error}); check its folder") from None
+    with open_bytes_for_writing(path) as file:
+        file.write(buffer.getbuffer())

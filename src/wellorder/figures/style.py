@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
 from ..evaluation.short_names import cut, cut_apart
+from ..whole_files import whole_file
 
 PALETTE = {
     "blue": "#0072b2",
@@ -112,6 +116,12 @@ def legible(text: str) -> str:
 def _breaks_a_page(char: str) -> bool:
     """Whether a character is not allowed in XML, or would turn the letters around it."""
     return (unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r") or char in _TURNS + "\ufffe\uffff"
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int) -> None:
+    """Write a figure to a file, whole or not at all; its ending says the format, and without one it is PNG."""
+    with whole_file(path) as file:
+        figure.savefig(file, format=Path(path).suffix[1:].lower() or "png", dpi=dpi)
 
 
 def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:

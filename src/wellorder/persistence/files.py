@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import secrets
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from ..whole_files import whole_file
 from .archive import Archive, write_archive
 from .decode import Decoder
 from .encode import Encoder
@@ -52,7 +50,6 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.decision_function(X) == ranker.decision_function(X)).all())
     True
     """
-    target = _target(path)
     if isinstance(model, type) or not hasattr(model, "fit"):
         raise TypeError(f"save takes a fitted model, got {model!r:.80}")
     encoder = Encoder()
@@ -66,16 +63,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "arrays": len(encoder.members),
         "model": encoded,
     }
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
-            write_archive(stream, manifest, encoder.members)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as stream:
+        write_archive(stream, manifest, encoder.members)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -164,13 +153,3 @@ def _is_fitted(model: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def _target(path: str | os.PathLike[str]) -> Path:
-    """Return the file to replace: where a link leads, in a folder that is there."""
-    target = Path(os.path.realpath(os.fspath(path)))
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder to save into", str(target.parent))
-    return target
