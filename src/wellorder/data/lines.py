@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import IO, Any, BinaryIO, TextIO, TypeAlias, cast
 
 from ..whole_files import whole_file
+from ..writing import visible
 from .errors import DataError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -208,14 +209,16 @@ def open_for_writing(path: PathLike) -> Iterator[TextIO]:
     """Open a text file for writing: UTF-8, LF for line ends, gzipped if its name ends in ``.gz``.
 
     It takes its place once it is complete, and not at all if the block fails (see :mod:`wellorder.whole_files`). The
-    same text gives the same bytes, whenever it is written. ``-`` is standard output. Raises DataError if it cannot be
+    same text gives the same bytes, whenever it is written. ``-`` is standard output; a terminal is shown what it would
+    obey. Raises DataError if it cannot be
     written.
     """
     source = os.fspath(path)
     if source == "-":
         text = io.StringIO()
         yield text
-        sys.stdout.write(text.getvalue())
+        content = text.getvalue()
+        sys.stdout.write(visible(content, keep="\n\t") if sys.stdout.isatty() else content)  # a file gets all bytes
         return
     with open_bytes_for_writing(source) as file:
         stream = io.TextIOWrapper(cast(BinaryIO, file), encoding="utf-8", newline="\n")

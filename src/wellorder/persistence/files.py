@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from ..whole_files import whole_file
+from ..writing import visible
 from .archive import Archive, write_archive
 from .decode import Decoder
 from .encode import Encoder
@@ -113,7 +114,7 @@ def _build(archive: Archive, name: str) -> Any:
     if decoder.n_unused():
         raise ModelFileError(f"it holds {decoder.n_unused()} arrays that no part of the model uses")
     if decoder.uses_sklearn:
-        _warn_of_other_version(name, str(written_by.get("scikit-learn")))
+        _warn_of_other_version(name, _version(written_by, "scikit-learn"))
     return model
 
 
@@ -126,7 +127,7 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
         raise ModelFileError("its manifest does not say which version wrote it")
     if version > VERSION:
         raise ModelFileError(
-            f"it has format version {version}, written by wellorder {str(written_by.get('wellorder'))[:40]}; this "
+            f"it has format version {version}, written by wellorder {_version(written_by, 'wellorder')}; this "
             f"wellorder ({__version__}) reads up to version {VERSION}: update wellorder"
         )
     if set(manifest) != {"format", "version", "written_by", "arrays", "model"}:
@@ -136,11 +137,16 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
     return written_by
 
 
+def _version(written_by: dict[str, Any], package: str) -> str:
+    """Return the version that a file says it was written with: somebody else's text, fit to be shown."""
+    return visible(str(written_by.get(package))[:40])
+
+
 def _warn_of_other_version(name: str, written_with: str) -> None:
     here = sklearn.__version__
     if written_with.split(".")[:2] != here.split(".")[:2]:
         warnings.warn(
-            f"{name} holds scikit-learn estimators written with scikit-learn {written_with[:40]}, and this is {here}: "
+            f"{name} holds scikit-learn estimators written with scikit-learn {written_with}, and this is {here}: "
             "their stored state may mean something else here; compare some scores, or fit and save anew",
             ModelFileWarning,
             stacklevel=4,
