@@ -41,6 +41,15 @@ def list_scores(model: Any, X: Any, groups: Any = None) -> npt.NDArray[Any]:
     return _as_array(function(X, groups=groups))
 
 
+def advantage_of(model: Any) -> float:
+    """Return what it is worth to stand on the left of a comparison, in points of the score; 0 for most models.
+
+    It is taken off the right score less the left one before anybody says who is better.
+    """
+    inner = getattr(model, "ranker_", model)  # a model of a table holds one of rows
+    return float(getattr(inner, "advantage_", 0.0))
+
+
 def _as_array(scores: Any) -> npt.NDArray[Any]:
     """Return scores as an array; those of a tensor stay where they are."""
     return scores if is_tensor(scores) else np.asarray(scores)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .writing import visible
+
 _SHOWN = 20
 
 
@@ -21,8 +23,3 @@ def suggest(name: str, known: Iterable[str], what: str = "known are") -> str:
     meant = nearest(name, listed)
     shown = ", ".join(map(visible, listed[:_SHOWN])) + (f", … ({len(listed):,} in all)" if len(listed) > _SHOWN else "")
     return (f"did you mean {meant!r}? " if meant else "") + f"{what} {shown}"
-
-
-def visible(text: str) -> str:
-    """Return text fit for one line of a message: line ends and the like as escapes."""
-    return text if text.isprintable() else repr(text)[1:-1]

@@ -1,11 +1,45 @@
-"""Numbers as a person reads them: the same in the terminal, in figures and in reports."""
+"""Numbers and names as a person reads them: the same in the terminal, in figures and in reports."""
 
 from __future__ import annotations
 
 import math
+import re
 
 NOTHING = "–"
 """What stands where there is no number."""
+
+TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Marks that change the direction of the text after them."""
+
+_UNSEEN = re.compile(f"[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff{TURNS}]")
+"""Characters that a terminal obeys instead of showing them, or could not show: controls, other ends of lines, marks
+that turn the text, and halves of characters, such as Python makes of file names that are no UTF-8."""
+
+
+def visible(text: str, keep: str = "", *, as_json: bool = False) -> str:
+    r"""Write out the characters of a name that a terminal would obey; all others stay as they are.
+
+    Parameters
+    ----------
+    text : str
+    keep : str, default=""
+        Such characters that may stay, such as line ends between lines.
+    as_json : bool, default=False
+        Write them as JSON does: what reads JSON reads the same text as before.
+
+    Examples
+    --------
+    >>> from wellorder.writing import visible
+    >>> print(visible("Ca\x1b[31mbernet, Köln, 東京"))
+    Ca\x1b[31mbernet, Köln, 東京
+    """
+
+    def written(found: re.Match[str]) -> str:
+        if found[0] in keep:
+            return found[0]
+        return f"\\u{ord(found[0]):04x}" if as_json else repr(found[0])[1:-1]
+
+    return _UNSEEN.sub(written, text)
 
 
 def counted(n: int, noun: str) -> str:

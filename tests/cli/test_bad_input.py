@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import pytest
 
@@ -51,10 +52,10 @@ BAD = {
         "did you mean 'csv'?",
     ),
     "no model file": (["predict", "wines.csv", "wines.csv"], "wines.csv"),
-    "a number for words": (["order", "m.wo", "wines.csv", "--confidence", "high"], "--confidence"),
+    "a number for words": (["order", "wines.csv", "wines.csv", "--confidence", "high"], "--confidence"),
     "a seed below zero": (["fit", "wines.csv", "--target", "quality", "--seed", "-1", "-o", "m.wo"], "--seed"),
     "no methods": (["compare", "wines.csv", "--target", "quality", "--models", ","], "--models names no method"),
-    "confidence that is none": (["order", "m.wo", "wines.csv", "--confidence", "nan"], "--confidence"),
+    "confidence that is none": (["order", "wines.csv", "wines.csv", "--confidence", "nan"], "--confidence"),
     "a model over its data": (["fit", "wines.csv", "--target", "quality", "-o", "wines.csv"], "would be overwritten"),
     "a report over its data": (
         ["compare", "wines.csv", "--target", "quality", "--report", "./wines.csv"],
@@ -168,3 +169,83 @@ def test_repeats_that_did_not_fit_are_named(run, wines, monkeypatch):
     monkeypatch.setattr(Budget, "allows", lambda *_: False)
     found = run("compare", wines, "--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2")
     assert "1 of 2 rounds of splits" in found.out
+
+
+MISSING = {
+    "data, and an option that must be there": ["fit", "nosuch", "--target", "x"],
+    "data, and a bad option before them": ["fit", "--seed", "-1", "nosuch"],
+    "items": ["fit", "wines.csv", "--items", "nosuch"],
+    "a model, and a bad option": ["predict", "nosuch", "wines.csv", "--format", "runes"],
+    "data of a model that is none": ["predict", "wines.csv", "nosuch"],
+    "a model, and an output that cannot be": ["order", "nosuch", "wines.csv", "-o", "no/folder.csv"],
+    "a model, and data": ["evaluate", "nosuch"],
+    "judgements": ["evaluate", "wines.csv", "--qrels", "nosuch"],
+    "a model, and a name": ["explain", "nosuch", "wines.csv", "a"],
+    "data, and a number": ["compare", "nosuch", "--folds", "1"],
+    "records, and a folder": ["across", "wines.csv", "nosuch", "--report", "no/folder.html"],
+}
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_a_missing_file_is_named_before_anything_else(run, wines, case):
+    found = run(*MISSING[case])
+    assert (found.code, found.out) == (2, "")
+    assert found.err == "error: nosuch: there is no such file; check its name and folder\n"
+
+
+ONE_FILE = {
+    "the report and the records": (["compare", "wines.csv", "--report", "a.html", "--records", "./a.html"], "a.html"),
+    "the report and the records, by a link": (
+        ["compare", "wines.csv", "--report", "old.html", "--records", "link.html"],
+        "old.html",
+    ),
+    "a hard link of the data": (["fit", "wines.csv", "--target", "quality", "-o", "hard.csv"], "wines.csv"),
+    "a link to the data": (["compare", "wines.csv", "--report", "soft.csv"], "wines.csv"),
+    "one of the files of a pattern": (["fit", "w*.csv", "--target", "quality", "-o", "hard.csv"], "wines.csv"),
+    "the items": (["fit", "old.html", "--items", "wines.csv", "-o", "hard.csv"], "wines.csv"),
+    "scores over the data": (["predict", "old.html", "wines.csv", "-o", "hard.csv"], "wines.csv"),
+    "scores over the model": (["predict", "wines.csv", "old.html", "-o", "soft.csv"], "wines.csv"),
+    "a list over the items": (["order", "old.html", "wines.csv", "-o", "hard.csv"], "wines.csv"),
+    "a page over the records": (["across", "wines.csv", "old.html", "--report", "hard.csv"], "wines.csv"),
+    "the picture and the records": (
+        ["reproduce", "swapped-pairs", "--data", ".", "--records", "a.png", "--picture", "a.png"],
+        "a.png",
+    ),
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "link"), reason="needs links")
+@pytest.mark.parametrize("case", ONE_FILE)
+def test_no_file_is_written_over_another_by_whatever_name(run, wines, tmp_path, case):
+    os.link(wines, tmp_path / "hard.csv")
+    (tmp_path / "soft.csv").symlink_to("wines.csv")
+    (tmp_path / "old.html").write_text("old")
+    (tmp_path / "link.html").symlink_to("old.html")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    arguments, named = ONE_FILE[case]
+    found = run(*arguments)
+    assert (found.code, found.out) == (2, "")
+    assert len(found.err.splitlines()) == 1
+    assert named in found.err
+    assert "would be overwritten" in found.err or "one would be lost" in found.err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs /dev/null")
+def test_what_keeps_nothing_may_be_named_twice(run, wines):
+    options = ("--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2", "--repeats", "1")
+    found = run("compare", wines, *options, "--report", "/dev/null", "--records", "/dev/null")
+    assert (found.code, found.err) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_the_file(run, wines, tmp_path):
+    fit = ("fit", wines, "--target", "quality", "--item", "name", "--no-bands")
+    run(*fit, "-o", "m.wo")
+    assert run(*fit, "-o", "/dev/full").err == "error: /dev/full: No space left on device\n"
+    found = run("predict", "m.wo", wines, "--format", "lines", "-o", "/dev/full")
+    assert (found.code, found.out) == (2, "")
+    assert found.err == "error: /dev/full: it cannot be written (No space left on device); check its folder\n"
+    options = ("--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2", "--repeats", "1")
+    found = run("compare", wines, *options, "--report", "/dev/full", "--records", "kept.jsonl")
+    assert (found.code, found.err) == (2, "error: /dev/full: No space left on device\n")

@@ -114,12 +114,6 @@ def test_a_hundred_rows_work_out_of_the_box(run, tmp_path):
     assert "baselines: " in found.out
 
 
-def test_a_missing_file_is_named_before_a_missing_option(run):
-    found = run("fit", "nosuch.csv", "--target", "x")
-    assert (found.code, found.err) == (2, "error: nosuch.csv: No such file or directory\n")
-    assert "No such file" in run("compare", "nosuch.csv", "--target", "x").err
-
-
 @pytest.mark.parametrize("name", ["fit", "compare"])
 def test_help_lists_the_models(run, name):
     found = run(name, "--help")

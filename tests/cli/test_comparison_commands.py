@@ -270,3 +270,58 @@ def test_features_called_left_and_right_stay_features(run, tmp_path):
     (tmp_path / "games.csv").write_text("\n".join(lines) + "\n")
     fit(run, "games.csv", "rank-svm", "--items", "items.csv")
     assert list(rows_of(run("predict", "m.wo", "items.csv"))[0]) == ["item", "score", "rank"]
+
+
+SYSTEMS = {
+    "davidson": (("--set", "first_move=true"), lambda: wo.ratings.Davidson(first_move=True)),
+    "elo": (("--set", "advantage=250"), lambda: wo.ratings.Elo(advantage=250.0)),
+    "glicko": (("--set", "advantage=250"), lambda: wo.ratings.Glicko(advantage=250.0)),
+}
+
+
+@pytest.fixture
+def white_wins(tmp_path):
+    """Games that the left player mostly wins, whoever it is; equals tie now and then."""
+    rng = np.random.default_rng(3)
+    lines = ["left,right,outcome"]
+    for _ in range(300):
+        left, right = rng.choice(6, 2, replace=False)
+        margin = 0.4 * (right - left) - 2.5 + rng.logistic()
+        lines.append(f"p{left},p{right},{0 if abs(margin) < 0.3 else int(np.sign(margin))}")
+    path = tmp_path / "white.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_first_move_counts_at_the_command_line_as_in_python(run, white_wins, name):
+    settings, make = SYSTEMS[name]
+    fit(run, white_wins, name, *settings)
+    found = rows_of(run("predict", "m.wo", white_wins))
+    games = [line.split(",") for line in white_wins.read_text().splitlines()[1:]]
+    left, right, outcome = zip(*games, strict=True)
+    outcome = np.array(outcome, dtype=int)
+    system = make().fit(left, right, outcome)
+    difference = [float(row["difference"]) for row in found]
+    np.testing.assert_allclose(difference, system.compare(left, right), rtol=1e-6, atol=1e-6)
+    if name == "davidson":
+        assert system.advantage_ > 1.5
+        chances = [[float(row[column]) for column in COLUMNS[-3:]] for row in found]
+        np.testing.assert_allclose(chances, system.predict_proba(left, right), rtol=1e-6)
+    predicted = np.array([int(row["predicted"]) for row in found])
+    metrics = ("--metric", "comparison_error", "--metric", "comparison_auc", "--metric", "swapped_pairs", "--json")
+    judged = json.loads(run("evaluate", "m.wo", white_wins, *metrics).out)
+    assert judged["comparison_error"] == pytest.approx(wo.metrics.comparison_error(outcome, predicted))
+    assert judged["comparison_error"] < 0.3 < judged["swapped_pairs"]  # who moves first decides most games
+    assert judged["comparison_auc"] == pytest.approx(wo.metrics.comparison_auc(outcome, difference))
+    assert wo.read(white_wins).comparisons.outcome.tolist() == outcome.tolist()
+
+
+def test_the_first_move_counts_in_cross_validation(white_wins):
+    table = wo.read(white_wins)
+    items = np.zeros((len(table.items), 1))
+    plain, knowing = (
+        wo.cross_validate(wo.ratings.RatingRanker(system), items, table.comparisons, metrics="comparison_error")
+        for system in (wo.ratings.Davidson(), wo.ratings.Davidson(first_move=True))
+    )
+    assert knowing["comparison_error"].mean() < 0.3 < plain["comparison_error"].mean()

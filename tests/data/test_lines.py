@@ -124,8 +124,9 @@ def test_files_that_cannot_be_opened(place, tmp_path):
         open_bytes(tmp_path)
     with pytest.raises(DataError, match="cannot be opened"):
         open_bytes("a\0b")
-    with pytest.raises(DataError, match="cannot be written"):
-        open_for_writing(tmp_path / "none" / "file")
+    for unwritable in (tmp_path / "none" / "file", tmp_path, "a\0b"):
+        with pytest.raises(DataError, match="cannot be written"), open_for_writing(unwritable):
+            pass
     with pytest.raises(DataError, match="cannot be opened"):
         open_bytes("/proc/self/mem") if os.path.exists("/proc/self/mem") else open_bytes("a\0b")
 

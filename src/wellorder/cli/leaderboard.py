@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from ..writing import counted, write_percent, write_seconds
-from .output import number, print_table, width_of_terminal
+from .output import number, print_table, say, width_of_terminal
 
 if TYPE_CHECKING:
     from ..evaluation import Leaderboard, Standing
@@ -23,7 +21,7 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
     protocol = board.protocol
     n = board.leader.n_splits
     kept = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}[protocol.split_by]
-    click.echo(
+    say(
         f"{board.data}: {counted(len(board.standings), 'method')} on {n} split{'s' * (n != 1)} of {kept}; "
         f"{protocol.metric}, {'higher' if board.greater_is_better else 'lower'} is better"
     )
@@ -35,18 +33,18 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
     print_table(headers, rows, right=(0, 2, *range(5, len(headers))), whole=(1,))
     baselines = [each.method for each in board.standings if each.is_baseline]
     if baselines:
-        click.echo(f"baselines: {', '.join(baselines)}")
+        say(f"baselines: {', '.join(baselines)}")
     if protocol.metric == "comparison_error":
         _say_who_knows_no_ties(board.standings)
     for reason, names in board.reasons.items():
-        click.echo(f"left out {', '.join(names)}: {reason}")
+        say(f"left out {', '.join(names)}: {reason}")
     if protocol.planned_repeats is not None:
-        click.echo(
+        say(
             f"{protocol.n_repeats} of {protocol.planned_repeats} rounds of splits: more would not have fitted into "
             f"{protocol.time_budget:g} s; a larger --time-budget makes the intervals narrower"
         )
     if not board.is_complete:
-        click.echo(how_to_go_on(board.time_was_up, records))
+        say(how_to_go_on(board.time_was_up, records))
 
 
 def _say_who_knows_no_ties(standings: Sequence[Standing]) -> None:
@@ -55,9 +53,7 @@ def _say_who_knows_no_ties(standings: Sequence[Standing]) -> None:
 
     silent = [each.method for each in standings if each.method in METHODS and not METHODS[each.method].predicts_ties]
     if silent:
-        click.echo(
-            f"only ordering, and so wrong on every tie: {', '.join(silent)}; swapped_pairs judges the order alone"
-        )
+        say(f"only ordering, and so wrong on every tie: {', '.join(silent)}; swapped_pairs judges the order alone")
 
 
 def how_to_go_on(time_was_up: bool, records: str | None) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..writing import NOTHING, write_bytes, write_percent, write_seconds
-from .output import number
+from .output import as_text, number
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -36,7 +36,7 @@ class LiveBoard:
         self._plan = plan
         self._records = {name: [] for name in plan.methods}
         for line in describe_plan(plan):
-            self._console.print(line, highlight=False, markup=False)
+            self._console.print(as_text(line), highlight=False)
 
     def progress(self, progress: Progress) -> None:
         """Take in what has just been done."""
@@ -46,11 +46,12 @@ class LiveBoard:
     def __rich__(self) -> Group | str:
         """Draw the board, as much of it as the screen has lines for."""
         from rich.console import Group
-        from rich.text import Text
 
         if self._plan is None:
             return "reading"
-        lines = [Text(text, overflow="ellipsis", no_wrap=True) for text in self._heading(self._plan)]
+        lines = [as_text(text) for text in self._heading(self._plan)]
+        for line in lines:
+            line.overflow, line.no_wrap = "ellipsis", True
         return Group(*lines, self._table(self._plan))
 
     def _heading(self, plan: Plan) -> Iterator[str]:
@@ -68,18 +69,17 @@ class LiveBoard:
     def _table(self, plan: Plan) -> Table:
         from rich import box
         from rich.table import Table
-        from rich.text import Text
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
         for header in ("method", "splits", plan.metric, "95 %", "a split"):
-            table.add_column(Text(header), justify="left" if header == "method" else "right", no_wrap=True)
+            table.add_column(as_text(header), justify="left" if header == "method" else "right", no_wrap=True)
         ranked = self._ranked(plan)
         most = max(self._console.size.height - _AROUND, 1)
         shown = ranked if len(ranked) <= most else ranked[: most - 1]
         for name in shown:
-            table.add_row(*(Text(cell) for cell in self._row(name, plan)))
+            table.add_row(*(as_text(cell) for cell in self._row(name, plan)))
         if len(shown) < len(ranked):
-            table.add_row(Text(f"… and {len(ranked) - len(shown)} more"))
+            table.add_row(as_text(f"… and {len(ranked) - len(shown)} more"))
         return table
 
     def _ranked(self, plan: Plan) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from importlib import import_module
@@ -14,6 +13,7 @@ import click
 from .. import __version__
 from ..suggest import suggest
 from . import commands
+from .output import outlive_readers, say
 from .wording import as_options
 
 _ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "explain", "compare")
@@ -56,24 +56,30 @@ def wellorder(debug: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 when all went well, 2 for bad input, 1 for a fault of our own."""
+    """Run the command line and exit: 0 when all went well, 2 for bad input, 1 for a fault of our own.
+
+    Whoever reads our output may go before its end, as ``head`` does: that is none of these, and files are written all
+    the same.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = _show_warning
+    outlive_readers()
     try:
-        sys.exit(wellorder.main(arguments, standalone_mode=False) or 0)
+        code = wellorder.main(arguments, standalone_mode=False) or 0
+        sys.stdout.flush()  # a full disk may say so only now
+        sys.exit(code)
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        say(error.format_message(), err=True)
         sys.exit(2)
     except click.ClickException as error:
         where = "" if getattr(error, "ctx", None) is None else f" (see {error.ctx.command_path} --help)"  # type: ignore[attr-defined]
         _stop(f"{error.format_message()}{where}")
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped", err=True)
+        say("stopped", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has gone
+    except BrokenPipeError:  # of a pipe that was named as a file; of our own output, see outlive_readers
         sys.exit(0)
     except (ValueError, TypeError, OSError, MemoryError) as error:
         if "--debug" in arguments:
@@ -82,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        click.echo(
+        say(
             f"error: wellorder failed on something it did not expect ({type(error).__name__}: {_one_line(error)}); "
             "run 'wellorder --debug …' to see where",
             err=True,
@@ -91,7 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _stop(message: str) -> None:
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     sys.exit(2)
 
 
@@ -109,4 +115,4 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    click.echo(f"warning: {as_options(' '.join(str(message).split()))}", err=True)
+    say(f"warning: {as_options(' '.join(str(message).split()))}", err=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from errno import ENOENT
-from glob import has_magic
+from glob import glob, has_magic
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -23,12 +24,16 @@ def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
     return None if value is None else tuple(part.strip() for part in value.split(",") if part.strip())
 
 
-def input_files(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+def _are_there(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Say at once that a file is not there, whatever else is wrong; patterns and URLs are for whoever reads them."""
-    for path in value:
+    for path in (value,) if isinstance(value, str) else value or ():
         if not has_magic(path) and "://" not in path and not os.path.exists(path):
-            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
+            raise FileNotFoundError(ENOENT, "there is no such file; check its name and folder", path)
     return value
+
+
+INPUT: dict[str, Any] = {"callback": _are_there, "is_eager": True}
+"""For every argument or option that names a file to be read: it is looked at before all others."""
 
 
 class ModelCommand(click.Command):
@@ -58,11 +63,33 @@ def output_file(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 def refuse_overwriting(inputs: Iterable[str | None], *outputs: str | None) -> None:
-    """Refuse an output that is one of the inputs: what was read must not be lost."""
-    given = {os.path.realpath(path): path for path in inputs if path is not None}
+    """Refuse an output that is one of the inputs, or another output, by whatever name: nothing must be lost."""
+    named = [path for path in inputs if path is not None]
+    read = [*named, *(path for pattern in named if has_magic(pattern) for path in glob(pattern))]
+    written: list[str] = []
     for output in outputs:
-        if output is not None and os.path.realpath(output) in given:
-            raise click.UsageError(f"{output} is read by this command, and would be overwritten; name another output")
+        if output is None:
+            continue
+        for path in read:
+            if _is_one_file(path, output):
+                also = "" if path == output else f" as {path}"
+                raise click.UsageError(
+                    f"{output} is read by this command{also}, and would be overwritten; name another output"
+                )
+        for other in written:
+            if _is_one_file(other, output):
+                one = "is named" if other == output else f"and {other} are one file, named"
+                raise click.UsageError(f"{output} {one} for two outputs, and one would be lost; name another")
+        written.append(output)
+
+
+def _is_one_file(one: str, other: str) -> bool:
+    """Say whether two names are of one plain file, through links of either kind; devices and pipes may be shared."""
+    try:
+        found = os.stat(one), os.stat(other)
+    except OSError:  # one of them is yet to be written
+        return os.path.realpath(one) == os.path.realpath(other)
+    return S_ISREG(found[0].st_mode) and os.path.samestat(*found)
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -94,7 +121,9 @@ _READING = (
         "--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."
     ),
     click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
-    click.option("--items", metavar="FILE", help="For comparisons (left,right,outcome): a file about the items."),
+    click.option(
+        "--items", metavar="FILE", help="For comparisons (left,right,outcome): a file about the items.", **INPUT
+    ),
     click.option(
         "--format",
         "format_",
@@ -109,7 +138,7 @@ def data_options(function: F) -> F:
     """Add the argument DATA, and the options that say what its columns mean."""
     for option in reversed((*_ROLES, *_READING)):
         function = option(function)
-    return click.argument("data", metavar="DATA...", nargs=-1, required=True, callback=input_files)(function)
+    return click.argument("data", metavar="DATA...", nargs=-1, required=True, **INPUT)(function)
 
 
 seed_option = click.option(

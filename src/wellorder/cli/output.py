@@ -1,9 +1,14 @@
-"""What a person sees: tables to stdout, plain when piped; progress to stderr, only at a terminal."""
+"""What a person sees: words and tables to stdout, plain when piped; progress to stderr, only at a terminal.
+
+Names come from files of others: what a terminal would obey is written out, here, for everything that is printed.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,15 +17,55 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..writing import NOTHING
+from ..writing import NOTHING, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.text import Text
+
+
+class _Outlet(io.FileIO):
+    """Standard output or error, as long as somebody reads it; what comes later goes nowhere."""
+
+    def write(self, content: Any, /) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            # whatever waits to be written, here and when Python exits, must not fail once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if isinstance(error, BrokenPipeError) or self.fileno() == 2:  # of errors there is nobody left to tell
+                return memoryview(content).nbytes
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def outlive_readers() -> None:
+    """Go on when whoever reads standard output or error has gone: a command may have files to write, too."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # it was closed before we began
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (for as long as we run)
+        elif stream is getattr(sys, f"__{name}__") and not stream.isatty():  # tests have their own; a person stays
+            outlet = io.BufferedWriter(_Outlet(stream.fileno(), "wb", closefd=False))
+            kept = {part: getattr(stream, part) for part in ("encoding", "errors", "line_buffering")}
+            setattr(sys, name, io.TextIOWrapper(outlet, **kept))
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print a line, or several; ``err`` is for what is no result."""
+    click.echo(visible(text, keep="\n"), err=err)
 
 
 def print_json(value: Any) -> None:
     """Print one JSON value; NaN becomes null."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=2)
+    click.echo(visible(text, keep="\n", as_json=True))
+
+
+def as_text(name: str) -> Text:
+    """Return a name for rich to print on one line: its brackets are brackets, not styles."""
+    from rich.text import Text
+
+    return Text(visible(name))
 
 
 def _plain(value: Any) -> Any:
@@ -47,15 +92,14 @@ def print_table(
     from rich import box
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, header in enumerate(headers):
         table.add_column(
-            Text(header), justify="right" if number in right else "left", no_wrap=number in (*right, *whole)
+            as_text(header), justify="right" if number in right else "left", no_wrap=number in (*right, *whole)
         )
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(as_text(cell) for cell in row))
     Console(width=width_of_terminal(), highlight=False).print(table)
 
 
@@ -68,7 +112,7 @@ class Bar:
     def show(self, done: float, total: float, text: str) -> None:
         """Say how far the work is."""
         if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=done, total=total, description=text)
+            self._progress.update(self._task, completed=done, total=total, description=visible(text))
 
 
 @contextmanager
@@ -80,9 +124,9 @@ def progress_bar(text: str) -> Iterator[Bar]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield Bar(progress, progress.add_task(text, total=None))
+        yield Bar(progress, progress.add_task(visible(text), total=None))
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from .lines import open_for_writing
+
 _MEANINGS = {
     "bp": "blood_pressure",
     "s1": "cholesterol",
@@ -25,7 +27,7 @@ def write_diabetes(path: str | os.PathLike[str]) -> None:
 
     X, y = load_diabetes(return_X_y=True, scaled=False)
     names = [_MEANINGS.get(name, name) for name in load_diabetes()["feature_names"]]
-    with open(path, "w", encoding="utf-8") as out:
+    with open_for_writing(path) as out:
         out.write(",".join([*names, "progression"]) + "\n")
         for row, grade in zip(X.tolist(), y.tolist(), strict=True):
             out.write(",".join(f"{value:.12g}" for value in [*row, grade]) + "\n")

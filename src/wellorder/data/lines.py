@@ -12,9 +12,12 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import IO, Any, BinaryIO, TextIO, TypeAlias, cast
 
+from ..whole_files import whole_file
+from ..writing import visible
 from .errors import DataError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -201,44 +204,45 @@ def shorten(field: str, most: int = 40) -> str:
     return repr(field) if len(field) <= most else repr(field[:most]) + "…"
 
 
-def open_for_writing(path: PathLike) -> TextIO:
+@contextmanager
+def open_for_writing(path: PathLike) -> Iterator[TextIO]:
     """Open a text file for writing: UTF-8, LF for line ends, gzipped if its name ends in ``.gz``.
 
-    The same text gives the same bytes, whenever it is written. ``-`` is standard output. Raises DataError if it cannot
-    be opened.
+    It takes its place once it is complete, and not at all if the block fails (see :mod:`wellorder.whole_files`). The
+    same text gives the same bytes, whenever it is written. ``-`` is standard output; a terminal is shown what it would
+    obey. Raises DataError if it cannot be
+    written.
     """
     source = os.fspath(path)
     if source == "-":
-        return _Stdout()
+        text = io.StringIO()
+        yield text
+        content = text.getvalue()
+        sys.stdout.write(visible(content, keep="\n\t") if sys.stdout.isatty() else content)  # a file gets all bytes
+        return
+    with open_bytes_for_writing(source) as file:
+        stream = io.TextIOWrapper(cast(BinaryIO, file), encoding="utf-8", newline="\n")
+        try:
+            yield stream
+        finally:
+            stream.detach()  # writes what is left, and leaves the file open
+
+
+@contextmanager
+def open_bytes_for_writing(path: PathLike) -> Iterator[IO[bytes]]:
+    """Open a file for writing bytes as :func:`open_for_writing` does for text."""
+    source = os.fspath(path)
     try:
-        file: Any = open(source, "wb")  # noqa: SIM115 (the caller closes it)
-    except (OSError, ValueError) as error:
-        problem = f"it cannot be written ({getattr(error, 'strerror', None) or error}); check its folder"
-        raise DataError(source, problem) from None
-    if source.lower().endswith(".gz"):
-        file = _GzipWriter(file)
-    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-
-
-class _Stdout(io.StringIO):
-    """Text for standard output, written when it is complete; closing it leaves standard output open."""
-
-    def close(self) -> None:
-        if not self.closed:
-            sys.stdout.write(self.getvalue())
-        super().close()
-
-
-class _GzipWriter(gzip.GzipFile):
-    """A gzip stream, without name and time in it, that closes its file as well."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(filename="", mode="wb", fileobj=file, mtime=0)
-        self._file = file
-
-    def close(self) -> None:
-        super().close()
-        self._file.close()
+        with whole_file(source) as file:
+            if not source.lower().endswith(".gz"):
+                yield file
+                return
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:  # neither name nor time in it
+                yield cast(IO[bytes], packed)
+    except BrokenPipeError:
+        raise  # whoever read it has gone, which is no fault of the file
+    except OSError as error:
+        raise DataError(source, f"it cannot be written ({error.strerror or error}); check its folder") from None
 
 
 class _Bytes(io.RawIOBase):

@@ -11,8 +11,8 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..order.columns import as_objects
-from ..suggest import visible
 from ..sweeps import Array
+from ..writing import visible
 from .column_types import as_text, first_row, settle, settle_as_text
 from .errors import DataError
 from .lines import shorten

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..order.columns import own_order
-from ..scoring import list_scores, ranks_lists
+from ..scoring import advantage_of, list_scores, ranks_lists
 from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Array, Ints
@@ -165,13 +165,15 @@ class TableRanker(BaseEstimator):
     def compare(self, X: Any) -> Array:
         """Return how far the right item's score is above the left one's, for each pair.
 
+        What the left place is worth, where the ranker has found that (``advantage_``), is taken off.
+
         Parameters
         ----------
         X : ComparisonTable, PairTable; or a data frame with the columns left and right, where items have no features
         """
         pairs = self._pairs_of(X)
         scores = self.decision_function(pairs.items)
-        return np.asarray(scores[pairs.right] - scores[pairs.left])
+        return np.asarray(scores[pairs.right] - scores[pairs.left] - advantage_of(self.ranker_))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,20 @@ import polars as pl
 from ..order.labels import encode_groups
 from ..order.swaps import check_scores
 from ..sweeps import Array, Ints, to_numpy
+from ..writing import counted
 from .arff_text import arff_text
 from .errors import DataError
 from .formats import FORMATS
 from .letor import write_letor
-from .lines import PathLike, open_for_writing
+from .lines import PathLike, open_bytes_for_writing, open_for_writing, shorten
 from .numbered import dense
 from .sheet import refuse_twice
 from .table import ComparisonTable, Table
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
+_FORMULA = r"(?s)^[=+\-@\t\r]."
+"""How a field begins that spreadsheets compute."""
 
 
 def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
@@ -183,15 +186,32 @@ def _ending(path: PathLike) -> str:
     return (name.with_suffix("") if name.suffix.lower() == ".gz" else name).suffix.lower()
 
 
+def _warn_of_formulas(source: str, frame: pl.DataFrame) -> None:
+    """Say that a spreadsheet would compute some names instead of showing them; they are written as they are.
+
+    A sign put before them would change names that other files are joined by. O(cells of text).
+    """
+    for column in frame.select(pl.col(pl.String)).iter_columns():
+        found = column.filter(column.str.contains(_FORMULA))
+        found = found.filter(found.cast(pl.Float64, strict=False).is_null())
+        if len(found):
+            where = "" if source == "-" else f"{source}: "
+            warnings.warn(
+                f"{where}{counted(len(found), 'name')} in column {column.name!r}, such as {shorten(found[0])}, are "
+                "formulas to a spreadsheet; there, import the column as text, or write Parquet",
+                stacklevel=4,
+            )
+
+
 def _write(path: PathLike, frame: pl.DataFrame) -> None:
     name, ending = Path(os.fspath(path)), _ending(path)
-    zipped = name.suffix.lower() == ".gz"
     if ending in FORMATS["arff"].endings:
         with open_for_writing(path) as stream:
             stream.write(arff_text(frame, name.name.split(".")[0]))
         return
     separator = "," if os.fspath(path) == "-" else _SEPARATORS.get(ending)
     if separator is not None:
+        _warn_of_formulas(os.fspath(path), frame)
         with open_for_writing(path) as stream:
             stream.write(frame.write_csv(separator=separator))
         return
@@ -201,8 +221,5 @@ def _write(path: PathLike, frame: pl.DataFrame) -> None:
         )
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
-    content = buffer.getvalue()
-    try:
-        name.write_bytes(gzip.compress(content, mtime=0) if zipped else content)
-    except OSError as error:
-        raise DataError(str(name), f"it cannot be written ({error.strerror or error}); check its folder") from None
+    with open_bytes_for_writing(path) as file:
+        file.write(buffer.getbuffer())

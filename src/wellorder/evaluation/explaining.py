@@ -16,7 +16,7 @@ from ..data import Table, TableEncoder, TableRanker
 from ..data.frames import column_names, from_objects, is_frame, read_columns_of
 from ..data.numbered import as_rows, pick_columns
 from ..estimators.compare_model import CompareModel
-from ..scoring import list_scores
+from ..scoring import advantage_of, list_scores
 from ..spaces import Pairs
 from ..sweeps import Array, Floats, Ints
 from .attribution import Sampling, Shares, attribute, players_of, scores_rows_alone
@@ -177,6 +177,8 @@ def _explain_ratings(model: TableRanker, two: TwoRows) -> Explanation:
     scores = np.asarray(model.decision_function(two.rows), dtype=float)
     own = Contribution("rating", float(scores[0]), float(scores[1]), float(scores[0] - scores[1]))
     how = "exact: each item has a rating of its own, learned from its comparisons, and no feature is looked at"
+    if advantage_of(model):
+        how += "; neither of the two has the first move"
     chances = None
     if hasattr(model.ranker_, "probabilities"):
         chances = model.ranker_.probabilities([own.contribution])

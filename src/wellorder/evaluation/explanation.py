@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ..suggest import visible
-from ..writing import counted
+from ..writing import counted, visible
 from .short_names import cut, cut_apart
 
 _SHOWN = 10

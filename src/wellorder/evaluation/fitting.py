@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data import ComparisonTable, TableRanker
+from ..scoring import advantage_of
 from .judging import PROBABILITY_METRICS, check_metric, default_metrics, threshold_of
 from .methods import METHODS, Method, find_method, make_seeded
 from .nested import choose_params
@@ -112,7 +113,7 @@ def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[str] =
     columns = table.items if isinstance(table, ComparisonTable) else table
     scores = np.asarray(model.decision_function(columns), dtype=float)
     plain = tuple(name for name in names if name not in by_chance)
-    found = task.judge(scores, np.arange(len(table)), plain, threshold_of(model)).metrics
+    found = task.judge(scores, np.arange(len(table)), plain, threshold_of(model), advantage_of(model)).metrics
     if isinstance(table, ComparisonTable) and len(plain) < len(names):
         found |= _judge_probabilities(model, table, [name for name in names if name in by_chance])
     return {name: found[name] for name in names}

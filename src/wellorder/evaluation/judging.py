@@ -105,14 +105,16 @@ def threshold_of(model: Any) -> float:
 
 
 def judge_comparisons(
-    comparisons: Comparisons, scores: Floats, metrics: Sequence[str], threshold: float = 0.0
+    comparisons: Comparisons, scores: Floats, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
 ) -> Judgement:
-    """Judge item scores against comparisons; a metric that is not defined there is NaN."""
+    """Judge item scores against comparisons, given what a model makes of them; NaN where a metric is not defined."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
-        values = {name: COMPARISON_METRICS[name].function(comparisons, scores, threshold) for name in metrics}
+        values = {
+            name: COMPARISON_METRICS[name].function(comparisons, scores, threshold, advantage) for name in metrics
+        }
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
-    differences = scores[comparisons.right] - scores[comparisons.left]
+    differences = scores[comparisons.right] - scores[comparisons.left] - advantage
     return Judgement(values, None, comparison_roc_curve(comparisons.outcome, differences) if with_ties else None)
 
 

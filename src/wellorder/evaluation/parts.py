@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..metrics import COMPARISON_METRICS, Metric, comparison_auc, parse
 from ..order import Comparisons, Grades, OrderSum, refuse_beside
-from ..scoring import list_scores
+from ..scoring import advantage_of, list_scores
 from ..spaces import Pairs
 from ..sweeps import Array, Floats
 from .judging import check_metric, threshold_of, value_of
@@ -157,9 +157,8 @@ def judge(model: Any, part: Part, measures: tuple[Measure, ...]) -> list[float]:
         warnings.filterwarnings("ignore", message=".* is not defined: ")  # the caller counts them and says so once
         if isinstance(part.y, Comparisons):
             scores = np.asarray(model.decision_function(part.X))
-            return [
-                COMPARISON_METRICS[measure.name].function(part.y, scores, threshold_of(model)) for measure in measures
-            ]
+            rule = threshold_of(model), advantage_of(model)
+            return [COMPARISON_METRICS[measure.name].function(part.y, scores, *rule) for measure in measures]
         if measures[0].metric is None:
             return [_of_pairs(measure, model, part) for measure in measures]
         scores = _scores(model, part)

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..writing import visible
+
 Json: TypeAlias = Any
 
 MOST_HELD_OUT = 20_000
@@ -83,7 +85,8 @@ class Record:
 
     def to_json(self) -> str:
         """Write the record as one line; NaN becomes null."""
-        return json.dumps(_without_nan(plain(asdict(self))), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(_without_nan(plain(asdict(self))), ensure_ascii=False, separators=(",", ":"))
+        return visible(text, as_json=True)  # a file's name may hold what is no character, and would be no UTF-8
 
     @classmethod
     def from_json(cls, line: str) -> Record:

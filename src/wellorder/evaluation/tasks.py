@@ -68,8 +68,14 @@ class Task(Protocol):
     def scores(self, model: Any, part: TrainingPart, rows: Ints) -> Floats:
         """Return a fitted model's scores for a test part."""
 
-    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0) -> Judgement:
-        """Judge scores of a test part; of comparisons, items nearer than ``threshold`` are predicted to tie."""
+    def judge(
+        self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+    ) -> Judgement:
+        """Judge scores of a test part.
+
+        Of comparisons, ``advantage`` is taken off the right score less the left one, and what is nearer to zero than
+        ``threshold`` is predicted to tie.
+        """
 
     def fingerprint(self) -> str:
         """Return a digest of everything in the data that a result depends on."""
@@ -122,8 +128,10 @@ class GradedTask:
         test = self.table.take(rows)
         return np.asarray(list_scores(model, part.encoder.transform(test), test.groups), dtype=float)
 
-    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0) -> Judgement:
-        """Judge scores of a test part; grades know no ties to be predicted."""
+    def judge(
+        self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+    ) -> Judgement:
+        """Judge scores of a test part; grades know neither ties to be predicted nor sides."""
         return judge_grades(self.table.take(rows).grades(), scores, metrics, self._bins.take(rows))
 
     def fingerprint(self) -> str:
@@ -173,9 +181,11 @@ class ComparisonTask:
         """Return a fitted model's scores of all items."""
         return np.asarray(model.decision_function(self._X), dtype=float)
 
-    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0) -> Judgement:
+    def judge(
+        self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+    ) -> Judgement:
         """Judge item scores against the comparisons of a test part."""
-        return judge_comparisons(self.table.take(rows).comparisons, scores, metrics, threshold)
+        return judge_comparisons(self.table.take(rows).comparisons, scores, metrics, threshold, advantage)
 
     def fingerprint(self) -> str:
         """Return a digest of the items and their comparisons."""

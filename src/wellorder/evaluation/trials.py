@@ -12,6 +12,7 @@ import numpy as np
 
 from ..deadline import OutOfTime, deadline
 from ..order import Comparisons
+from ..scoring import advantage_of
 from ..sweeps import Floats
 from .judging import threshold_of
 from .leaderboard import Protocol
@@ -68,7 +69,7 @@ def run_trial(
                 model.set_params(**params).fit(part.X, part.y)
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
-            judgement = task.judge(scores, split.test, protocol.metrics, threshold_of(model))
+            judgement = task.judge(scores, split.test, protocol.metrics, threshold_of(model), advantage_of(model))
         except OutOfTime:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .drawable import Drawable
-from .style import INK, PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten
+from .style import INK, PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten, save_figure
 
 _COLOURS = ("blue", "orange", "green", "purple", "sky", "vermillion", "grey")
 
@@ -81,4 +81,4 @@ class AgainstPaperDisplay(Drawable):
         """Write the picture to a file; its ending says the format."""
         figure = Figure(figsize=self.size, layout="constrained")
         self.plot(figure.add_subplot())
-        figure.savefig(path, dpi=150)
+        save_figure(figure, path, dpi=150)

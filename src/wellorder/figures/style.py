@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
 from ..evaluation.short_names import cut, cut_apart
+from ..whole_files import whole_file
+from ..writing import TURNS
 
 PALETTE = {
     "blue": "#0072b2",
@@ -65,9 +70,6 @@ STYLE: dict[str, Any] = {
 }
 """What figures of the report set, for the time of drawing only."""
 
-_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""Marks that change the direction of the text after them."""
-
 
 def plain(text: object, most: int = 30) -> str:
     """Make a name fit to be drawn: one line, no control characters, at most so many characters.
@@ -111,7 +113,13 @@ def legible(text: str) -> str:
 
 def _breaks_a_page(char: str) -> bool:
     """Whether a character is not allowed in XML, or would turn the letters around it."""
-    return (unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r") or char in _TURNS + "\ufffe\uffff"
+    return (unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r") or char in TURNS + "\ufffe\uffff"
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int) -> None:
+    """Write a figure to a file, whole or not at all; its ending says the format, and without one it is PNG."""
+    with whole_file(path) as file:
+        figure.savefig(file, format=Path(path).suffix[1:].lower() or "png", dpi=dpi)
 
 
 def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:

@@ -1,6 +1,7 @@
 """Metrics of item scores against comparisons: functions of (comparisons, scores), as others are of (y, scores).
 
-``threshold`` is how far scores must be apart for a model to call two items different.
+``advantage`` is what it is worth to stand on the left, and is taken off the right score less the left one;
+``threshold`` is how far from zero that must be for a model to call two items different.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from .comparisons import comparison_auc, comparison_error
 from .inputs import undefined
 
 
-def swapped_comparisons(comparisons: Comparisons, scores: Floats, threshold: float = 0.0) -> float:
+def swapped_comparisons(
+    comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
+) -> float:
     """Share of the decided comparisons that the scores put the wrong way round; tied scores are an error.
 
-    The threshold changes nothing: who stands above is asked, not whether a model would say so.
+    Threshold and advantage change nothing: who stands above is asked, not what a model would say of a meeting.
 
     Examples
     --------
@@ -32,7 +35,9 @@ def swapped_comparisons(comparisons: Comparisons, scores: Floats, threshold: flo
     return 1.0 - direction_share(pairs, scores)
 
 
-def missed_comparisons(comparisons: Comparisons, scores: Floats, threshold: float = 0.0) -> float:
+def missed_comparisons(
+    comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
+) -> float:
     """Share of all comparisons that the scores get wrong: a wrong direction, a missed tie, or one that is none.
 
     Examples
@@ -44,14 +49,14 @@ def missed_comparisons(comparisons: Comparisons, scores: Floats, threshold: floa
     >>> missed_comparisons(games, np.array([0.0, 2.0, 2.5]), threshold=1.0)
     0.0
     """
-    d = _differences(comparisons, scores)
+    d = _differences(comparisons, scores, advantage)
     return comparison_error(comparisons.outcome, np.where(np.abs(d) > threshold, np.sign(d), 0.0), comparisons.weight)
 
 
-def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0) -> float:
+def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0) -> float:
     """Return :func:`comparison_auc` of the differences of item scores, over all thresholds."""
-    return comparison_auc(comparisons.outcome, _differences(comparisons, scores))
+    return comparison_auc(comparisons.outcome, _differences(comparisons, scores, advantage))
 
 
-def _differences(comparisons: Comparisons, scores: Floats) -> Floats:
-    return np.asarray(scores[comparisons.right] - scores[comparisons.left])
+def _differences(comparisons: Comparisons, scores: Floats, advantage: float) -> Floats:
+    return np.asarray(scores[comparisons.right] - scores[comparisons.left] - advantage)

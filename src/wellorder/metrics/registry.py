@@ -150,7 +150,7 @@ COMPARISON_METRICS: dict[str, Definition] = {
         meaning="How well score differences tell true differences, rightly directed, from ties: chance is ¼.",
     ),
 }
-"""Every metric of item scores against comparisons: a function of (comparisons, scores, threshold)."""
+"""Every metric of item scores against comparisons: a function of (comparisons, scores, threshold, advantage)."""
 
 
 def find_definition(name: str, *, comparisons: bool = False) -> Definition | None:

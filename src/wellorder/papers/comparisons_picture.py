@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..figures.style import INK, LINES, PALETTE, STYLE, quieten
+from ..figures.style import INK, LINES, PALETTE, STYLE, quieten, save_figure
 from .chess import FILTERS, LEARNED, RATED
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def draw(found: ComparisonFigures, path: str | os.PathLike[str]) -> None:
         for ax, (taken, title) in zip(panels[3], FILTERS.items(), strict=True):
             _draw_windows(ax, found, taken)
             ax.set_title(title)
-        figure.savefig(path, dpi=130)
+        save_figure(figure, path, dpi=130)
 
 
 def _draw_pattern(axes: list[Axes], pattern: Pattern) -> None:

@@ -9,7 +9,7 @@ import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..figures.style import PALETTE, STYLE, quieten
+from ..figures.style import PALETTE, STYLE, quieten, save_figure
 
 if TYPE_CHECKING:
     from .convex_hulls_tables import HullTables
@@ -43,4 +43,4 @@ def draw(found: HullTables, path: str | os.PathLike[str]) -> None:
         below.set_yscale("log")
         below.set_xticks(range(len(data)), labels=[each.replace(" ", "\n") for each in data])
         figure.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
-        figure.savefig(path, dpi=130)
+        save_figure(figure, path, dpi=130)

@@ -9,7 +9,7 @@ import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..figures.style import PALETTE, STYLE, quieten
+from ..figures.style import PALETTE, STYLE, quieten, save_figure
 from .letor import CUTOFFS
 
 if TYPE_CHECKING:
@@ -36,4 +36,4 @@ def draw(found: HyperplaneTables, path: str | os.PathLike[str]) -> None:
         for row in panels:
             row[0].set_ylabel("NDCG@k")
         figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
-        figure.savefig(path, dpi=130)
+        save_figure(figure, path, dpi=130)

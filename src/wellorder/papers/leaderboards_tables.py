@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from ..evaluation import METHODS, Leaderboard, corrected_resampled_test, holm
 from ..figures.critical_difference import CriticalDifferenceDisplay
-from ..figures.style import STYLE
+from ..figures.style import STYLE, save_figure
 from ..sweeps import Floats
 
 _ENSEMBLE = "order-ensemble"
@@ -74,7 +74,7 @@ class Leaderboards:
         with matplotlib.style.context(["default", STYLE]):
             figure = Figure(figsize=display.size, layout="constrained")
             display.plot(figure.subplots())
-            figure.savefig(path, dpi=130)
+            save_figure(figure, path, dpi=130)
 
     def _metrics(self) -> list[str]:
         return list(dict.fromkeys(board.protocol.metric for board in self.boards.values()))

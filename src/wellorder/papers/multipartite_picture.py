@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from ..figures.style import INK, PALETTE, STYLE, quieten
+from ..figures.style import INK, PALETTE, STYLE, quieten, save_figure
 from ..sweeps import Floats
 from .multipartite_relations import Relation
 from .multipartite_simulation import GRID, Curve
@@ -47,7 +47,7 @@ def draw(found: Multipartite, path: str | os.PathLike[str]) -> None:
             ax.axline((0.0, 0.0), slope=1.0, color=INK, linewidth=0.8, linestyle=":")
             ax.set_xlabel("c₁₃ = 1")
             ax.set_ylabel(f"c₁₃ = {cost:g}")
-        figure.savefig(path, dpi=130)
+        save_figure(figure, path, dpi=130)
 
 
 def _panels(row: SubFigure, n: int) -> list[Axes]:

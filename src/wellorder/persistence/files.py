@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import secrets
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from ..whole_files import whole_file
+from ..writing import visible
 from .archive import Archive, write_archive
 from .decode import Decoder
 from .encode import Encoder
@@ -52,7 +51,6 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.decision_function(X) == ranker.decision_function(X)).all())
     True
     """
-    target = _target(path)
     if isinstance(model, type) or not hasattr(model, "fit"):
         raise TypeError(f"save takes a fitted model, got {model!r:.80}")
     encoder = Encoder()
@@ -66,16 +64,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "arrays": len(encoder.members),
         "model": encoded,
     }
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
-            write_archive(stream, manifest, encoder.members)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as stream:
+        write_archive(stream, manifest, encoder.members)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -124,7 +114,7 @@ def _build(archive: Archive, name: str) -> Any:
     if decoder.n_unused():
         raise ModelFileError(f"it holds {decoder.n_unused()} arrays that no part of the model uses")
     if decoder.uses_sklearn:
-        _warn_of_other_version(name, str(written_by.get("scikit-learn")))
+        _warn_of_other_version(name, _version(written_by, "scikit-learn"))
     return model
 
 
@@ -137,7 +127,7 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
         raise ModelFileError("its manifest does not say which version wrote it")
     if version > VERSION:
         raise ModelFileError(
-            f"it has format version {version}, written by wellorder {str(written_by.get('wellorder'))[:40]}; this "
+            f"it has format version {version}, written by wellorder {_version(written_by, 'wellorder')}; this "
             f"wellorder ({__version__}) reads up to version {VERSION}: update wellorder"
         )
     if set(manifest) != {"format", "version", "written_by", "arrays", "model"}:
@@ -147,11 +137,16 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
     return written_by
 
 
+def _version(written_by: dict[str, Any], package: str) -> str:
+    """Return the version that a file says it was written with: somebody else's text, fit to be shown."""
+    return visible(str(written_by.get(package))[:40])
+
+
 def _warn_of_other_version(name: str, written_with: str) -> None:
     here = sklearn.__version__
     if written_with.split(".")[:2] != here.split(".")[:2]:
         warnings.warn(
-            f"{name} holds scikit-learn estimators written with scikit-learn {written_with[:40]}, and this is {here}: "
+            f"{name} holds scikit-learn estimators written with scikit-learn {written_with}, and this is {here}: "
             "their stored state may mean something else here; compare some scores, or fit and save anew",
             ModelFileWarning,
             stacklevel=4,
@@ -164,13 +159,3 @@ def _is_fitted(model: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def _target(path: str | os.PathLike[str]) -> Path:
-    """Return the file to replace: where a link leads, in a folder that is there."""
-    target = Path(os.path.realpath(os.fspath(path)))
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder to save into", str(target.parent))
-    return target

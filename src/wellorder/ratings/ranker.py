@@ -33,7 +33,8 @@ class RatingRanker(BaseEstimator):
 
     It knows only the rows that it was fitted with, in the same order; comparisons count as played one after another, in
     the order in which they stand. What the first move is worth, where the system has such a parameter, is taken account
-    of in the ratings, and is no part of the scores. An item that ties with itself says nothing.
+    of in the ratings, and is no part of the scores: it is ``advantage_``, and belongs to a comparison, not to an item.
+    An item that ties with itself says nothing.
 
     Parameters
     ----------
@@ -48,9 +49,12 @@ class RatingRanker(BaseEstimator):
         The rating of each row; rows in no comparison have the rating that all start with.
     unseen_ : float
         The rating that all start with.
+    advantage_ : float
+        What it is worth to stand on the left, in rating points: who is better of two is told by the right rating less
+        the left one and this.
     threshold_ : float
-        Ratings that differ by so much or less are predicted to tie: the threshold that fits the comparisons best, given
-        the ratings after the last of them.
+        Where that differs from zero by so much or less, a tie is predicted: the threshold that fits the comparisons
+        best, given the ratings after the last of them.
     n_features_in_ : int
 
     Examples
@@ -83,9 +87,14 @@ class RatingRanker(BaseEstimator):
         self.system_ = (Davidson() if self.system is None else clone(self.system)).fit(games)
         self.ratings_ = self.system_.rating(np.arange(n_rows))
         self.unseen_ = float(self.system_.rating([_NOBODY])[0])
-        differences = self.ratings_[games.right] - self.ratings_[games.left]
+        differences = self.ratings_[games.right] - self.ratings_[games.left] - self.advantage_
         self.threshold_ = best_threshold(differences, games.outcome, games.weight)
         return self
+
+    @property
+    def advantage_(self) -> float:
+        """What it is worth to stand on the left, in rating points."""
+        return self.system_._advantage()
 
     def decision_function(self, X: Any) -> Floats:
         """Return the ratings of the rows; X must have the rows of ``fit``."""
@@ -104,8 +113,9 @@ class RatingRanker(BaseEstimator):
 
     @available_if(_knows_ties)  # type: ignore[untyped-decorator]
     def probabilities(self, differences: Any) -> Floats:
-        """Return P(left better), P(tie) and P(right better) of pairs, given how far right is rated above left.
+        """Return P(left better), P(tie) and P(right better) of pairs, given the right ratings less the left ones.
 
+        Where one of the two is to have the first move, ``advantage_`` is taken off the differences beforehand.
         Only for Davidson's model: Elo's and Glickman's systems expect a score, which says nothing of ties.
         """
         check_is_fitted(self)

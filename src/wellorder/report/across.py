@@ -11,6 +11,7 @@ from markupsafe import Markup
 from ..evaluation.across import MeansAcross
 from ..evaluation.methods import METHODS
 from ..figures import CriticalDifferenceDisplay, to_svg
+from ..whole_files import write_whole
 from ..writing import counted
 from .layout import environment, script_hash, source, without_folders
 from .table import Cell
@@ -107,9 +108,7 @@ def write_across(means: MeansAcross, path: str | os.PathLike[str], *, date: obje
     >>> write_across(means, pathlib.Path(tempfile.mkdtemp()) / "across.html").name
     'across.html'
     """
-    out = Path(path)
-    out.write_text(render_across(means, date=date), encoding="utf-8", newline="\n")
-    return out
+    return write_whole(path, render_across(means, date=date))
 
 
 def _rows(means: MeansAcross, display: CriticalDifferenceDisplay) -> tuple[AcrossRow, ...]:

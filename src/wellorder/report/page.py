@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from ..evaluation.leaderboard import Leaderboard
+from ..whole_files import write_whole
 from ..writing import counted
 from .closer_look import CloserLook
 from .duel_table import lay_out_duel
@@ -123,10 +124,7 @@ def write(
     >>> write(empty, pathlib.Path(tempfile.mkdtemp()) / "report.html").name
     'report.html'
     """
-    page = render(leaderboard, closer, date=date)
-    out = Path(path)
-    out.write_text(page, encoding="utf-8", newline="\n")
-    return out
+    return write_whole(path, render(leaderboard, closer, date=date))
 
 
 def _summary(leaderboard: Leaderboard) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from datetime import date
 
 import click
 
-from ..options import json_option, output_file
-from ..output import print_json, print_table
+from ..options import INPUT, json_option, output_file, refuse_overwriting
+from ..output import print_json, print_table, say
 
 
 @click.command(
@@ -17,7 +17,7 @@ Examples:
   wellorder across *.records.jsonl --metric swapped_pairs --report across.html
 """
 )
-@click.argument("records", nargs=-1, required=True, metavar="RECORDS...")
+@click.argument("records", nargs=-1, required=True, metavar="RECORDS...", **INPUT)
 @click.option("--metric", help="What to go by; the first that all have measured unless given.")
 @click.option(
     "--report", metavar="FILE", callback=output_file, help="Write a page with the critical-difference diagram."
@@ -33,6 +33,7 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
     from ...evaluation.records import read_records
     from ...figures import CriticalDifferenceDisplay
 
+    refuse_overwriting(records, report)
     means = means_across((record for path in records for record in read_records(path)), metric)
     found = CriticalDifferenceDisplay(means.means, means.methods, greater_is_better=means.greater_is_better)
     ranks = dict(zip(found.methods, found.mean_ranks, strict=True))
@@ -50,18 +51,18 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
         )
     else:
         better = "higher" if means.greater_is_better else "lower"
-        click.echo(f"{len(means.methods)} methods on {len(means.data)} data sets; {means.metric}, {better} is better")
+        say(f"{len(means.methods)} methods on {len(means.data)} data sets; {means.metric}, {better} is better")
         rows = [
             [name, f"{rank:.2f}", *(f"{row[means.methods.index(name)]:.4f}" for row in means.means)]
             for name, rank in ranks.items()
         ]
         headers = ["method", "mean rank", *means.data]
         print_table(headers, rows, right=range(1, len(headers)))
-        click.echo(f"told apart from {found.difference:.2f} ranks on; Friedman's test: p = {found.p_value:.2g}")
+        say(f"told apart from {found.difference:.2f} ranks on; Friedman's test: p = {found.p_value:.2g}")
         for name, n_sets in means.left_out:
-            click.echo(f"not ranked: {name}, on {n_sets} of {len(means.data)} data sets only")
+            say(f"not ranked: {name}, on {n_sets} of {len(means.data)} data sets only")
     if report is not None:
         from ...report import write_across
 
         write_across(means, report, date=date.today().isoformat())
-        click.echo(f"report: {report}", err=as_json)
+        say(f"report: {report}", err=as_json)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..options import data_options, json_option, read_data
-from ..output import print_json, print_table
+from ..output import print_json, print_table, say
 from ..wording import as_options
 
 _SIGNS = {"note": "note", "warning": "WARNING", "problem": "PROBLEM"}
@@ -38,7 +38,7 @@ def command(data: tuple[str, ...], as_json: bool, **roles: Any) -> None:
     if as_json:
         print_json(asdict(health))
     else:
-        click.echo(health.source)
+        say(health.source)
         print_table(["", ""], health.facts, right=(1,))
         if health.levels:
             most = max(n for _, n in health.levels)
@@ -49,8 +49,8 @@ def command(data: tuple[str, ...], as_json: bool, **roles: Any) -> None:
             )
         for finding in health.findings:
             advice = f"\n    → {finding.advice}" if finding.advice else ""
-            click.echo(as_options(f"{_SIGNS[finding.severity]}: {finding.what}{advice}"))
+            say(as_options(f"{_SIGNS[finding.severity]}: {finding.what}{advice}"))
         if not health.findings:
-            click.echo("nothing to worry about was found")
+            say("nothing to worry about was found")
     if not health.is_fit:
         raise click.exceptions.Exit(1)

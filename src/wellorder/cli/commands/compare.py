@@ -19,7 +19,7 @@ from ..options import (
     refuse_overwriting,
     seed_option,
 )
-from ..output import print_json
+from ..output import print_json, say
 
 
 @click.command(
@@ -106,10 +106,10 @@ def command(
     if as_json:
         print_json(as_plain(board))
         if not board.is_complete:
-            click.echo(how_to_go_on(board.time_was_up, records), err=True)
+            say(how_to_go_on(board.time_was_up, records), err=True)
     else:
         print_leaderboard(board, records)
     if report is not None:
         write_report(table, board, report)
-        click.echo(f"report: {report}", err=as_json)
+        say(f"report: {report}", err=as_json)
     exit_if_interrupted(board)

@@ -7,6 +7,7 @@ import os
 import click
 
 from ..options import finite
+from ..output import say
 
 _NEXT = """
 Now try it step by step, on the same data:
@@ -53,6 +54,6 @@ def command(folder: str, time_budget: float) -> None:
         )
     print_leaderboard(board)
     write_report(table, board, report)
-    click.echo(f"report: {report} (open it in a browser)")
-    click.echo(_NEXT.format(data=data, folder=folder))
+    say(f"report: {report} (open it in a browser)")
+    say(_NEXT.format(data=data, folder=folder))
     exit_if_interrupted(board)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..options import json_option
-from ..output import number, print_json, print_table
+from ..options import INPUT, json_option
+from ..output import number, print_json, print_table, say
 
 
 @click.command(
@@ -18,11 +18,13 @@ Examples:
   wellorder evaluate run.txt --qrels qrels.txt
 """
 )
-@click.argument("model")
-@click.argument("data", nargs=-1)
+@click.argument("model", **INPUT)
+@click.argument("data", nargs=-1, **INPUT)
 @click.option("--metric", "metrics", multiple=True, help="What to measure, such as ndcg@10; may be repeated.")
-@click.option("--items", metavar="FILE", help="For comparisons: a file about the items.")
-@click.option("--qrels", metavar="FILE", help="TREC judgements: instead of a model, a TREC run is judged by them.")
+@click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT)
+@click.option(
+    "--qrels", metavar="FILE", help="TREC judgements: instead of a model, a TREC run is judged by them.", **INPUT
+)
 @json_option
 def command(
     model: str, data: tuple[str, ...], metrics: tuple[str, ...], items: str | None, qrels: str | None, as_json: bool
@@ -47,7 +49,7 @@ def command(
     else:
         print_table(["metric", "value"], [(name, number(value, 6)) for name, value in found.items()], right=(1,))
         if any(value != value for value in found.values()):
-            click.echo("–: not defined here; 'wellorder check' says what there is to judge by", err=True)
+            say("–: not defined here; 'wellorder check' says what there is to judge by", err=True)
 
 
 def _judge_run(path: str, data: tuple[str, ...], metrics: tuple[str, ...], qrels: str) -> dict[str, float]:
@@ -61,5 +63,5 @@ def _judge_run(path: str, data: tuple[str, ...], metrics: tuple[str, ...], qrels
         alone = len(set(own.query) - set(others.query))
         if alone:
             text = f"{alone:,} query of the {where} is" if alone == 1 else f"{alone:,} queries of the {where} are"
-            click.echo(f"{text} not in the {elsewhere}: left out", err=True)
+            say(f"{text} not in the {elsewhere}: left out", err=True)
     return evaluate_run(run, judged, metrics)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import json_option
-from ..output import print_json, print_table
+from ..options import INPUT, json_option
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...data import Table
@@ -24,8 +24,8 @@ Examples:
   wellorder explain wines.wo tastings.csv Rioja Merlot --list Monday
 """
 )
-@click.argument("model")
-@click.argument("items", metavar="ITEMS")
+@click.argument("model", **INPUT)
+@click.argument("items", metavar="ITEMS", **INPUT)
 @click.argument("a")
 @click.argument("b")
 @click.option("--list", "group", metavar="NAME", help="The list that both stand in, where names occur in several.")
@@ -48,11 +48,11 @@ def command(model: str, items: str, a: str, b: str, group: str | None, top: int,
     if as_json:
         print_json(_as_dict(found))
         return
-    click.echo(found.headline())
-    click.echo()
+    say(found.headline())
+    say()
     print_table(found.head(), found.table(top), right=(1, 2, 3))
     for note in found.notes():
-        click.echo(note)
+        say(note)
 
 
 def _one_list(table: Table, name: str) -> Table:

@@ -10,7 +10,7 @@ import click
 from ...writing import write_percent
 from ..engine import check_engine, dask_cluster, engine_options, read_parts
 from ..options import ModelCommand, data_options, json_option, output_file, read_data, refuse_overwriting, seed_option
-from ..output import print_json, progress_bar
+from ..output import print_json, progress_bar, say
 
 
 @click.command(
@@ -82,13 +82,13 @@ def command(
         scores = {"training_score": fitted.training_score, "held_out_score": fitted.held_out_score}
         print_json({"model": output, "method": name, "params": fitted.params, **scores})
         return
-    click.echo(f"{name} ({method.about}) on {table.source}")
-    click.echo(fitted.model.describe())
+    say(f"{name} ({method.about}) on {table.source}")
+    say(fitted.model.describe())
     if fitted.params:
-        click.echo("with " + ", ".join(f"{key.rpartition('__')[2]}={value}" for key, value in fitted.params.items()))
-    click.echo(f"training pairs in the right order: {write_percent(fitted.training_score)}")
+        say("with " + ", ".join(f"{key.rpartition('__')[2]}={value}" for key, value in fitted.params.items()))
+    say(f"training pairs in the right order: {write_percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
-        click.echo(f"held-out pairs in the right order: {write_percent(fitted.held_out_score)}")
+        say(f"held-out pairs in the right order: {write_percent(fitted.held_out_score)}")
     elif with_bands:
-        click.echo("too little data to hold some out: no bands, and no word on how well new rows are ordered")
-    click.echo(f"saved {output}")
+        say("too little data to hold some out: no bands, and no word on how well new rows are ordered")
+    say(f"saved {output}")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import finite, json_option, output_file, refuse_overwriting
-from ..output import print_json, print_table
+from ..options import INPUT, finite, json_option, output_file, refuse_overwriting
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...evaluation import OrderedList
@@ -21,8 +21,8 @@ Examples:
   wellorder order players.wo players.csv -o ranking.csv
 """
 )
-@click.argument("model")
-@click.argument("items", nargs=-1, metavar="ITEMS", required=True)
+@click.argument("model", **INPUT)
+@click.argument("items", nargs=-1, metavar="ITEMS", required=True, **INPUT)
 @click.option("--top", type=click.IntRange(min=1), help="Only so many of each list.")
 @click.option(
     "--confidence",
@@ -57,7 +57,7 @@ def command(
         print_json([dict(zip(headers, row, strict=True)) for row in rows])
     else:
         print_table(headers, [[_shown(cell) for cell in row] for row in rows], right=_numbers(headers))
-        click.echo(ordered.note)
+        say(ordered.note)
 
 
 def _rows(ordered: OrderedList, with_group: bool) -> list[list[Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..engine import check_engine, dask_cluster, engine_options, read_parts_for
-from ..options import json_option, output_file, refuse_overwriting
+from ..options import INPUT, json_option, output_file, refuse_overwriting
 from ..output import print_json
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ Examples:
   wellorder predict wines.wo 'part-*.parquet' --engine dask -o scores.csv
 """
 )
-@click.argument("model")
-@click.argument("data", nargs=-1, required=True)
-@click.option("--items", metavar="FILE", help="For comparisons (left,right): a file about the items.")
+@click.argument("model", **INPUT)
+@click.argument("data", nargs=-1, required=True, **INPUT)
+@click.option("--items", metavar="FILE", help="For comparisons (left,right): a file about the items.", **INPUT)
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Where to; to the terminal unless given.")
 @click.option(
     "--format",

@@ -7,8 +7,8 @@ import os
 import click
 
 from ...papers import PAPERS
-from ..options import output_file
-from ..output import progress_bar
+from ..options import output_file, refuse_overwriting
+from ..output import progress_bar, say
 
 
 def _not_zero(context: click.Context, parameter: click.Parameter, value: int) -> int:
@@ -57,12 +57,13 @@ def command(paper: str, data: str | None, quick: bool, records: str | None, pict
     if not os.path.isdir(data):
         what = "this is no folder" if os.path.exists(data) else "there is no such folder"
         raise click.UsageError(f"--data {data}: {what}")
+    refuse_overwriting((), records, picture)
     if picture is not None:
         _refuse_unknown_ending(picture)
     with progress_bar(PAPERS[paper].title) as bar:
         found = PAPERS[paper].reproduce(data, quick=quick, records=records, n_jobs=jobs, progress=bar.show)
     for line in found.lines():
-        click.echo(line)
+        say(line)
     if picture is not None:
         found.picture(picture)
-        click.echo(f"picture: {picture}")
+        say(f"picture: {picture}")
