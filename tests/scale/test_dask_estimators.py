@@ -187,7 +187,15 @@ def test_whole_numbers_become_floats(client):
     np.testing.assert_allclose(there.coef_, wo.RankSVM().fit(X, np.arange(20)).coef_, rtol=1e-8)
 
 
-@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_array, sp.coo_matrix], ids=lambda form: form.__name__)
+def in_halves(block):
+    """Return a sparse matrix with every entry in two parts, which SciPy allows."""
+    whole = sp.csr_array(block)
+    return sp.csr_array((np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), 2 * whole.indptr), whole.shape)
+
+
+@pytest.mark.parametrize(
+    "form", [sp.csr_matrix, sp.csc_array, sp.coo_matrix, in_halves], ids=lambda form: form.__name__
+)
 @pytest.mark.parametrize("model", [wo.RankSVM(), wo.RankSVM(kernel="rbf", n_components=9, random_state=0)], ids=str)
 def test_sparse_partitions(model, form):
     rng = np.random.default_rng(0)

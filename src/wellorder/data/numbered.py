@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..memory import available_bytes
+from ..spaces import each_entry_once
 from ..sweeps import Floats, Ints
 
 _COPIES = 3
@@ -23,10 +24,7 @@ def as_rows(X: Any) -> sp.csr_array:
     matrix = sp.csr_array(X, dtype=np.float64)
     if not np.isfinite(matrix.data).all():
         raise ValueError("a feature is infinite or not a number; give finite numbers")
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    return matrix
+    return each_entry_once(matrix)
 
 
 def warn_beyond(X: sp.csr_array, width: int) -> None:

@@ -100,7 +100,7 @@ class PlugInRanker(Ranker):
         """
         _check_table(X)
         grades = self._read_grades(y, groups, sample_weight)
-        validate_data(self, X, skip_check_array=True)
+        X = validate_data(self, X, skip_check_array=True)
         check_consistent_length(X, grades.level)
         active = grades.level >= 0 if grades.weight is None else (grades.level >= 0) & (grades.weight > 0)
         present, number = np.unique(grades.level[active], return_inverse=True)
@@ -119,7 +119,7 @@ class PlugInRanker(Ranker):
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         _check_table(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        X = validate_data(self, X, skip_check_array=True, reset=False)
         probability = np.asarray(self.estimator_.predict_proba(X))
         if probability.ndim != 2 or probability.shape[1] != len(self.weight_):
             raise ValueError(

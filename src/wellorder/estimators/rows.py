@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import validation
 
 from ..order import GradedPairs
-from ..spaces import is_dask
+from ..spaces import each_entry_once, is_dask
 from ..sweeps import Array, is_tensor, to_numpy
 
 _FLOATS = (np.float64, np.float32)
@@ -21,14 +21,15 @@ _TAKE_DASK = ("RankSVM", "SwapSVM", "ProportionalOdds", "CompareSVM", "ConvexHul
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Check X as scikit-learn's function of this name does; refuse Dask's collections, of which all would come.
 
-    A tensor comes here as an array, from wherever it lies.
+    A tensor comes here as an array, from wherever it lies, and a sparse matrix with every entry once.
     """
     if is_dask(X):
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in one place, and takes no Dask arrays; these do: "
             f"{', '.join(_TAKE_DASK)}. If X fits into memory, give X.compute()"
         )
-    return validation.validate_data(estimator, to_numpy(X) if is_tensor(X) else X, **options)
+    X = to_numpy(X) if is_tensor(X) else each_entry_once(X)
+    return validation.validate_data(estimator, X, **options)
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..spaces import Forest
+from ..spaces import Forest, each_entry_once
 from ..sweeps import Floats, Ints
 from ..sweeps.dispatch import THREADS_FROM
 from .boosting import BoostResult, Risk, Rounds, Validation, is_enough
@@ -192,13 +192,7 @@ def _seen_by(evaluate: Any) -> Floats:
 
 def _plain_csr(X: Any) -> Any:
     """Sparse matrices, not arrays, are what LightGBM takes; of an entry given in parts it would see one part."""
-    if not sp.issparse(X):
-        return X
-    if X.has_canonical_format:
-        return sp.csr_matrix(X, copy=False)
-    whole = sp.csr_matrix(X, copy=True)
-    whole.sum_duplicates()
-    return whole
+    return sp.csr_matrix(each_entry_once(X)) if sp.issparse(X) else X
 
 
 def _import_lightgbm() -> Any:

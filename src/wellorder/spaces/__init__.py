@@ -12,7 +12,7 @@ from .neighbours import kernel_columns, kernel_features, neighbour_laplacian
 from .nystroem import NystroemMap
 from .pair_kernel import PairKernel
 from .pair_view import Pairs
-from .rows import is_dask, linear_space, take_rows
+from .rows import each_entry_once, is_dask, linear_space, take_rows
 from .trees import Forest
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Space",
     "check_matrix",
     "column_moments",
+    "each_entry_once",
     "is_dask",
     "kernel_columns",
     "kernel_features",

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..sweeps import Array, Floats
+from .rows import each_entry_once
 
 _NARROWEST = 1e-300
 """A σ² below this would make a bump's exponent at its own centre 0 · ∞."""
@@ -33,11 +34,7 @@ def by_columns(X: Any) -> Any:
     """Return X as something that :func:`read_column` reads quickly; entries given in parts are added up."""
     if not sp.issparse(X):
         return X
-    columns = X if X.format == "csc" else sp.csc_array(X)
-    if not columns.has_canonical_format:
-        columns = columns.copy()  # it may be the caller's own
-        columns.sum_duplicates()
-    return columns
+    return each_entry_once(X if X.format == "csc" else sp.csc_array(X))
 
 
 def read_column(X: Any, k: int) -> Column:

@@ -19,6 +19,7 @@ from ..sweeps import Array, Floats, Ints, dot
 from ..sweeps.dispatch import one_thread
 from .function import Function, RowSpace
 from .linear import LinearSpace
+from .rows import each_entry_once
 
 dask: Any = import_module("dask")  # its own annotations export nothing
 
@@ -175,7 +176,9 @@ def _sum_of_squares(block: Any, mean: float) -> tuple[float, float]:
 def _settled(block: Any) -> Any:
     """Return a block as the rest of the code knows blocks: sparse ones as CSR, and what is masked as NaN."""
     if sp.issparse(block):
-        return sp.csr_array(block)  # a sparse matrix less a row of numbers would be a matrix of NumPy's
+        return each_entry_once(
+            sp.csr_array(block)
+        )  # a sparse matrix less a row of numbers would be a matrix of NumPy's
     if isinstance(block, np.ma.MaskedArray):
         return block.filled(np.nan)
     return block

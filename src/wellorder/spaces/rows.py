@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import scipy.sparse as sp
+
 from ..sweeps import Ints
 from .function import RowSpace
 from .linear import LinearSpace
@@ -26,6 +28,19 @@ def take_rows(X: Any, rows: Ints) -> Any:
 
         return DaskSpace.over(X).bring(rows)
     return X[rows]
+
+
+def each_entry_once(X: Any) -> Any:
+    """Return X with the parts of entries that a CSR or CSC matrix holds in parts added up; X itself is left alone.
+
+    SciPy allows such parts, and products with X add them up; squares, kernels and whoever reads a column do not.
+    O(entries) to find out, and a copy only where there are some, or where the entries of a row are not sorted.
+    """
+    if not sp.issparse(X) or X.format not in ("csr", "csc") or X.has_canonical_format:
+        return X
+    whole = X.copy()
+    whole.sum_duplicates()
+    return whole
 
 
 def is_dask(X: Any) -> bool:
