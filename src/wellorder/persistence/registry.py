@@ -60,6 +60,12 @@ def own_estimators() -> dict[str, type]:
     return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
 
 
+def all_classes() -> list[type]:
+    """Return every class on the list."""
+    named = [find_class(f"{home}.{name}") for home, names in _HOMES.items() for name in names]
+    return [*own_estimators().values(), *named]
+
+
 def public_name(cls: type) -> str | None:
     """Return the name under which a file may hold objects of this class, or None."""
     name = cls.__name__
