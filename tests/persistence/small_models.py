@@ -164,7 +164,7 @@ def fit_small(cls: type, params: dict[str, Any]) -> Small:
         with suppress(ValueError, TypeError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(*given)
-            changed = ", ".join(f"{name}={str(value):.20}" for name, value in params.items())
+            changed = ", ".join(f"{name}={value!s:.20}" for name, value in params.items())
             return Small(f"{cls.__name__}({changed})", model, rows)
     raise AssertionError(f"no way to fit {cls.__name__}; add its parameters to VARIANTS")
 
@@ -188,6 +188,11 @@ def small_models() -> list[Small]:
         (f"{type(ranker).__name__} by name", TableRanker(ranker).fit(by_name), by_name)
         for ranker in (wo.RankSVM(), wo.ratings.RatingRanker())
     ]
-    extra += [("text levels", labelled, X), ("text classes", text, X), ("wide", wide, SPARSE), ("compared", compared, X)]
+    extra += [
+        ("text levels", labelled, X),
+        ("text classes", text, X),
+        ("wide", wide, SPARSE),
+        ("compared", compared, X),
+    ]
     extra += [("names", named, pd.DataFrame(X, columns=["a", "b", "c"])), ("chain", classifier, X)]
     return found + [Small(f"{type(model).__name__} ({name})", model, rows) for name, model, rows in extra]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import warnings
 from pathlib import Path
@@ -20,9 +21,13 @@ from .archive import Archive, write_archive
 from .decode import Decoder
 from .encode import Encoder
 from .errors import ModelFileError, ModelFileWarning
-from .limits import COPIES, FORMAT, VERSION
+from .limits import FORMAT, VERSION
 
-_SPARE = 1 << 20
+_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
+"""A package's name, or its version: free text from a file would reach people's terminals."""
+
+_MOST_VERSIONS = 20
+_HIGHEST_VERSION = 1_000_000
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -112,7 +117,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _build(archive: Archive, name: str) -> Any:
     manifest = archive.manifest()
     written_by = _check_manifest(manifest, archive.n_arrays)
-    decoder = Decoder(archive.reader(), archive.n_arrays, COPIES * archive.size + _SPARE)
+    decoder = Decoder(archive.reader(), archive.n_arrays, archive.size)
     try:
         model = decoder.decode(manifest["model"])
     except ModelFileError as error:
@@ -133,11 +138,14 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("it is a zip file of something else: its manifest is not a model's")
     version, written_by = manifest.get("version"), manifest.get("written_by")
-    if type(version) is not int or version < 1 or not isinstance(written_by, dict):
+    versions = isinstance(written_by, dict) and len(written_by) <= _MOST_VERSIONS
+    if type(version) is not int or not 1 <= version < _HIGHEST_VERSION or not versions:
         raise ModelFileError("its manifest does not say which version wrote it")
+    if not all(isinstance(text, str) and _VERSION.fullmatch(text) for text in (*written_by, *written_by.values())):
+        raise ModelFileError("what its manifest says of the versions that wrote it is no version")
     if version > VERSION:
         raise ModelFileError(
-            f"it has format version {version}, written by wellorder {str(written_by.get('wellorder'))[:40]}; this "
+            f"it has format version {version}, written by wellorder {written_by.get('wellorder')}; this "
             f"wellorder ({__version__}) reads up to version {VERSION}: update wellorder"
         )
     if set(manifest) != {"format", "version", "written_by", "arrays", "model"}:
@@ -151,7 +159,7 @@ def _warn_of_other_version(name: str, written_with: str) -> None:
     here = sklearn.__version__
     if written_with.split(".")[:2] != here.split(".")[:2]:
         warnings.warn(
-            f"{name} holds scikit-learn estimators written with scikit-learn {written_with[:40]}, and this is {here}: "
+            f"{name} holds scikit-learn estimators written with scikit-learn {written_with}, and this is {here}: "
             "their stored state may mean something else here; compare some scores, or fit and save anew",
             ModelFileWarning,
             stacklevel=4,
