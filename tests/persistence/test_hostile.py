@@ -15,12 +15,15 @@ import zipfile
 import joblib
 import numpy as np
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder, PolynomialFeatures, StandardScaler
 
 import wellorder as wo
 from wellorder.persistence import ModelFileError, registry
+from wellorder.state import checked
 
 from .boxes import X, Y, put_together, rich_model, take_apart
 
@@ -405,7 +408,7 @@ def test_an_encoder_that_would_write_outside_its_matrix(path, options, changes):
     manifest, members, state = encoder_state(path, **options)
     state.update(with_arrays(changes, members))
     manifest["arrays"] = len(members)
-    refuse(path, put_together(manifest, members), "a OneHotEncoder")
+    refuse(path, put_together(manifest, members), "the stored OneHotEncoder is not sound")
 
 
 def test_a_vocabulary_outside_its_columns(path):
@@ -414,15 +417,132 @@ def test_a_vocabulary_outside_its_columns(path):
     for change in ({"dict": [["good", 10**9]]}, {"dict": [["good", "x"]]}, {"list": []}):
         broken = copy.deepcopy(manifest)
         broken["model"]["object"]["state"]["steps"]["list"][0]["tuple"][1]["object"]["state"]["vocabulary_"] = change
-        refuse(path, put_together(broken, members), "a vectorizer's vocabulary")
+        refuse(path, put_together(broken, members), "the stored CountVectorizer is not sound: vocabulary_")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(make_column_transformer((StandardScaler(), [0]), (MinMaxScaler(), [1, 2])), wo.RankSVM()),
+        make_pipeline(FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler())]), wo.RankSVM()),
+        wo.MultipleHyperplaneRanker(wo.OrderEnsemble([("svm", wo.RankSVM())])),
+    ],
+    ids=["columns", "union", "nested"],
+)
+def test_how_much_of_a_machine_to_take_is_not_for_the_file_to_say(path, model):
+    wo.save(model.fit(X, Y).set_params(**dict.fromkeys(jobs_of(model), 40)), path)
+    manifest, members = take_apart(path.read_bytes())
+    text = json.dumps(manifest)
+    assert '"n_jobs": 40' not in text
+    path.write_bytes(put_together(text.replace('"n_jobs": null', '"n_jobs": 40'), members))
+    loaded = wo.load(path)
+    assert jobs_of(loaded)
+    assert not any(jobs_of(loaded).values())
+    assert json.dumps(manifest).count('"n_jobs": null') >= len(jobs_of(loaded))
+
+
+def jobs_of(model):
+    return {name: value for name, value in model.get_params(deep=True).items() if name.split("__")[-1] == "n_jobs"}
+
+
+ALIKE = 2**61 - 1
+"""Multiples of it all have the hash 0."""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"dict": [[{"int": hex(ALIKE * k)}, 0] for k in range(2000)]},
+        {"set": [{"int": hex(ALIKE * k)} for k in range(2000)]},
+        {"frozenset": [{"int": hex(-ALIKE * k)} for k in range(2000)]},
+        {"dict": [[{"tuple": [{"int": hex(ALIKE * k)}, "a"]}, 0] for k in range(2000)]},
+        {"dict": [[{"frozenset": [{"int": hex(ALIKE * k)}]}, 0] for k in range(2000)]},
+        {"order": {"kind": "full", "levels": {"tuple": [{"int": hex(ALIKE * k)} for k in range(2000)]}}},
+    ],
+    ids=["numbers", "set", "frozenset", "tuples", "frozensets", "levels"],
+)
+def test_keys_that_take_quadratic_time(path, parts, value):
+    manifest, members, state = parts
+    state["value_"] = value
+    refuse(path, put_together(manifest, members), r"RankSVM\.value_: more than 100 of 2000 keys have the same hash")
+
+
+def test_labels_and_numbers_that_take_quadratic_time(path, parts):
+    manifest, members, state = parts
+    state["levels"] = {"list": [{"int": hex(ALIKE * k)} for k in range(2000)]}
+    refuse(path, put_together(manifest, members), "the stored RankSVM is not sound: levels: more than 100 of 2000")
+    wo.save(wo.ratings.Elo().fit(range(2000), range(1, 2001), [1] * 2000), path)
+    manifest, members = take_apart(path.read_bytes())
+    for pair in manifest["model"]["object"]["state"]["players_"]["dict"]:
+        pair[1] = {"int": hex(ALIKE * pair[1])}  # a number that is no place; it is not even hashed
+    refuse(path, put_together(manifest, members), r"the stored Elo is not sound: players_: it gives \d+ as a number")
+
+
+def test_a_key_twice(path, parts):
+    manifest, members, state = parts
+    state["value_"] = {"dict": [[1, 0], [True, 0]]}
+    refuse(path, put_together(manifest, members), "a table has a key twice")
+
+
+def test_many_keys_of_any_size_are_no_attack(path):
+    ids = [
+        *range(3000),
+        *(k << 64 for k in range(1, 3000)),
+        *np.random.default_rng(0).integers(2**63, size=3000).tolist(),
+    ]
+    elo = wo.ratings.Elo().fit(ids, ids[1:] + ids[:1], [1] * len(ids))
+    wo.save(elo, path)
+    assert wo.load(path).players_ == elo.players_
+
+
+def column_maker(path, step, rows):
+    """Return the parts of a file with such a first step, and the step's state."""
+    wo.save(make_pipeline(step, wo.RankSVM(max_iter=10_000)).fit(rows, Y), path)
+    manifest, members = take_apart(path.read_bytes())
+    return manifest, members, manifest["model"]["object"]["state"]["steps"]["list"][0]["tuple"][1]["object"]["state"]
+
+
+@pytest.mark.parametrize(
+    ("step", "changes"),
+    [
+        (OneHotEncoder(sparse_output=False), {"_n_features_outs": {"list": [10**8]}}),
+        (PolynomialFeatures(), {"_n_out_full": 10**8, "n_output_features_": 10**8}),
+        (PolynomialFeatures(), {"_max_degree": 10**8, "_n_out_full": 10**8 + 1, "n_output_features_": 10**8 + 1}),
+        (PolynomialFeatures(), {"n_features_in_": 10**5}),
+        (RBFSampler(n_components=4), {"n_components": 10**8}),
+        (KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), {"n_bins_": np.array([10**8])}),
+        (CountVectorizer(), {"vocabulary_": {"dict": [["good", 10**8]]}}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_columns_that_nothing_in_the_file_stands_for(path, step, changes):
+    rows = ["good thing", "bad thing", "thing"] * 10 if isinstance(step, CountVectorizer) else X[:, 2:]
+    manifest, members, state = column_maker(path, step, rows)
+    wo.load(path)
+    state.update(with_arrays(changes, members))
+    manifest["arrays"] = len(members)
+    refuse(path, put_together(manifest, members), f"the stored {type(step).__name__} is not sound")
+
+
+def test_what_a_file_says_of_its_versions_is_no_free_text(path, parts):
+    manifest, members, _ = parts
+    for versions in ({"wellorder": "1.0\x1b[2J"}, {"wellorder": "1" * 41}, {"wellorder": 1}, {"a b": "1"}, {"": ""}):
+        for number in (1, 2):
+            content = {**manifest, "version": number, "written_by": versions}
+            refuse(path, put_together(content, members), "is no version")
+    for versions in ([], "1.0", None, {f"p{n}": "1" for n in range(50)}):
+        refuse(path, put_together({**manifest, "written_by": versions}, members), "does not say which version")
+    long = {**manifest["model"]["object"]["state"], "a" * 101: 1}
+    manifest["model"]["object"]["state"] = long
+    refuse(path, put_together(manifest, members), "has no attribute")
 
 
 def test_an_estimator_checks_its_own_state(path, parts, monkeypatch):
-    def check(self):
+    def check(coef):
         raise ValueError("child 7 of node 0 is none")
 
-    monkeypatch.setattr(wo.RankSVM, "_check_loaded", check, raising=False)
-    refuse(path, path.read_bytes(), "the stored RankSVM is not sound: child 7")
+    monkeypatch.setattr(wo.RankSVM, "_fitted_state", lambda self: {"coef_": checked(check)})
+    refuse(path, path.read_bytes(), "the stored RankSVM is not sound: coef_: child 7")
 
 
 def test_older_files_miss_later_parameters(path, parts):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..state import ANY, Part, Stored, both, checked, flags, floats, list_of, none_or, of, one_of, refuse_twice, text
 from ..suggest import suggest
 from ..sweeps import Array, Floats
 from .codes import as_numbers, category_codes
@@ -23,7 +24,7 @@ _NEARLY_ALL = 0.9
 _DENSE_FROM = 0.25
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(Stored, TransformerMixin, BaseEstimator):
     r"""Turns tables into numbers that linear and kernel models can use.
 
     * Numbers are standardised: mean 0, standard deviation 1. A missing one becomes the training mean; a column
@@ -232,34 +233,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.flagged_ = np.zeros(len(varying), dtype=bool)
         self.categories_ = [None] * len(varying)
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought: every column needs its part of each list."""
-        if self.layout_ not in ("columns", "array", "numbered", "sparse") or type(self.n_features_in_) is not int:
-            raise ValueError(f"layout_ is {self.layout_!r}")
-        if not isinstance(self.columns_, list) or not all(isinstance(name, str) for name in self.columns_):
-            raise ValueError("the columns' names are not text")
-        n = len(self.columns_)
-        if len(set(self.columns_)) < n:  # columns are read by name: those behind the second would take its place
-            raise ValueError("two columns have the same name")
+    def _fitted_state(self) -> dict[str, Part]:
+        wide = getattr(self, "layout_", None) == "sparse"  # names only the columns that are not constant
+        n = "c" if wide else "d"
+        categories = both(list_of(none_or(of(str, "text")), ANY), checked(refuse_twice))
+        return super()._fitted_state() | {
+            "layout_": one_of("columns", "array", "numbered", "sparse"),
+            "columns_": both(list_of(text(), n), checked(self._check_columns)),
+            "centers_": floats(n),
+            "scales_": floats(n, low=0.0),
+            "flagged_": flags(n),
+            "categories_": list_of(none_or(categories), n),
+        }
+
+    def _check_columns(self, names: list[str]) -> None:
+        refuse_twice(names)  # columns are read by name: those behind the second would take its place
         if self.layout_ in ("numbered", "sparse"):
-            bounds = [0, *map(int, self.columns_), min(self.n_features_in_, 2**62) + 1]  # 64 bits hold them
+            bounds = [0, *map(int, names), min(self.n_features_in_, 2**62) + 1]  # 64 bits hold them
             if any(after <= before for before, after in pairwise(bounds)):
                 raise ValueError("the numbers of the features do not ascend from 1")
-        for name, kind in (("centers_", "f"), ("scales_", "f"), ("flagged_", "b")):
-            part = getattr(self, name)
-            if not isinstance(part, np.ndarray) or part.shape != (n,) or part.dtype.kind != kind:
-                raise ValueError(f"{name} does not have one entry a column")
-        if not np.isfinite(self.centers_).all() or not (np.isfinite(self.scales_) & (self.scales_ >= 0)).all():
-            raise ValueError("the means or scales are not finite")
-        if not isinstance(self.categories_, list) or len(self.categories_) != n:
-            raise ValueError("categories_ does not have one entry a column")
-        for categories in self.categories_:
-            if categories is None:
-                continue
-            if not isinstance(categories, list) or not all(isinstance(value, str | None) for value in categories):
-                raise ValueError("the categories of a column are not text")
-            if len(set(categories)) < len(categories):
-                raise ValueError("a column has the same category twice")
 
 
 def _nothing_to_learn_from(n_features: int) -> ValueError:

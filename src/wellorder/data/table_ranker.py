@@ -16,16 +16,37 @@ from sklearn.utils.validation import check_is_fitted
 from ..order.columns import own_order
 from ..scoring import advantage_of, list_scores, ranks_lists
 from ..spaces import Pairs
+from ..state import (
+    ANY,
+    Part,
+    Stored,
+    absent_or,
+    both,
+    checked,
+    fitted,
+    floats,
+    label,
+    list_of,
+    none_or,
+    number,
+    of,
+    one_of,
+    refuse_twice,
+    text,
+    tuple_of,
+)
 from ..suggest import suggest
 from ..sweeps import Array, Ints
 from .comparison_files import is_pairs, read_pairs
 from .encode import TableEncoder
 from .frames import column_names, is_frame, to_polars
-from .loaded_model import check_parts
-from .pair_table import PLAIN, PairTable, Signs, pairs_of
+from .pair_table import CONVENTIONS, PLAIN, PairTable, Signs, pairs_of
 from .roles import Roles, make_table, read_groups, read_names
 from .sheet import Sheet
 from .table import ComparisonTable, Table
+
+_ROUNDING = 1e-9
+"""How far beyond 0 and 1 interpolation may have put a share."""
 
 
 def _has_probabilities(model: TableRanker) -> bool:
@@ -37,7 +58,7 @@ def _has_probabilities(model: TableRanker) -> bool:
     )
 
 
-class TableRanker(BaseEstimator):
+class TableRanker(Stored, BaseEstimator):
     r"""A ranker that takes tables as they were read, and remembers how their columns became numbers.
 
     Fitting equals encoding the table with :class:`TableEncoder` and fitting the ranker on the result, with the
@@ -308,9 +329,38 @@ class TableRanker(BaseEstimator):
             return read_groups(_sheet(X), self.group_)
         return None
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        check_parts(self)
+    def _fitted_state(self) -> dict[str, Part]:
+        column, by_name = none_or(text()), getattr(self, "encoder_", None) is None
+        items = both(list_of(text(), "d"), checked(refuse_twice))
+        state = {
+            "supervision_": one_of("grades", "comparisons"),
+            "encoder_": none_or(both(of(TableEncoder, "a TableEncoder"), fitted("transform", columns=None))),
+            "items_": items if by_name else one_of(None),
+            "ranker_": both(fitted("predict"), checked(self._check_width)),
+            **dict.fromkeys(("target_", "group_", "item_", "weight_"), column),
+            "levels_": none_or(list_of(label(), ANY)),
+            "spread_": number(low=0.0),
+            "resolution_": none_or(both(tuple_of(floats("t", low=0.0), floats("t")), checked(_check_curve))),
+            "signs_": absent_or(none_or(one_of(*CONVENTIONS))),  # files of older versions have none
+        }
+        return state
+
+    def _check_width(self, ranker: Any) -> None:
+        """Refuse a ranker of other columns than those that items are turned into."""
+        n = len(self.items_ or []) if self.encoder_ is None else len(self.encoder_.get_feature_names_out())
+        rated = getattr(ranker, "ratings_", None)
+        for found in (getattr(ranker, "n_features_in_", None), None if rated is None else len(rated)):
+            if found is not None and found != n:
+                raise ValueError(f"it takes {found} columns, and the table's are turned into {n}")
+
+
+def _check_curve(curve: tuple[Array, Array]) -> None:
+    """Refuse what is no curve of rising distances, with the shares of pairs in order."""
+    distance, share = curve
+    if not (distance[1:] > distance[:-1]).all():
+        raise ValueError("its distances do not rise")
+    if not (np.abs(share - 0.5) <= 0.5 + _ROUNDING).all():
+        raise ValueError("its shares are not between 0 and 1")
 
 
 def _identity(n: int) -> sp.csr_array:

@@ -11,13 +11,14 @@ from sklearn.base import BaseEstimator
 from ..metrics import swapped_pairs
 from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
 from ..scoring import list_scores
+from ..state import Part, Stored, checked, none_or, refuse_alike
 from ..sweeps import Array, to_numpy
 from .validation import as_order
 
 __all__ = ["Ranker", "list_scores"]
 
 
-class Ranker(BaseEstimator):
+class Ranker(Stored, BaseEstimator):
     """A model that gives each row a score; the row with the higher score stands above."""
 
     # requested by default, so that with metadata routing one `groups` feeds the splitter, fit and score
@@ -26,6 +27,10 @@ class Ranker(BaseEstimator):
 
     order: Any
     levels: Any
+
+    def _fitted_state(self) -> dict[str, Part]:
+        levels = none_or(checked(refuse_alike))  # they are numbered by a look-up table wherever rows are judged
+        return super()._fitted_state() | {"levels": levels}
 
     @abstractmethod
     def decision_function(self, X: Any) -> Array:

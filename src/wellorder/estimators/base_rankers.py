@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -156,14 +156,6 @@ def fit_stacked(base: RankSVM, rows: Rows) -> list[RankSVM] | None:
         ranker.n_pairs_ = count
         fitted.append(ranker)
     return fitted
-
-
-def check_fitted_base(model: Any) -> None:
-    """Check what a model file calls an inner ranker."""
-    if not isinstance(model, BaseEstimator) or not any(
-        hasattr(model, name) for name in ("decision_function", "predict")
-    ):
-        raise ValueError("an inner ranker is none")
 
 
 def meeting(level: Array, group: Array | None, weight: Floats | None, n_levels: int) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..order import GradedPairs, ListedPairs, OrderSum, swapped_weight
+from ..state import Part, figure, place
 from ..sweeps import Floats
 from .linear_ranker import LinearRanker
 from .rows import validate_data
@@ -66,6 +67,9 @@ class BestFeature(LinearRanker):
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[self.feature_] = -1.0 if turned else 1.0
         return self
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"feature_": place(below="d"), "swapped_pairs_": figure()}
 
 
 def _swapped(pairs: GradedPairs | ListedPairs, scores: Floats) -> float:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..order import Grades
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
 from ..spaces import Forest
+from ..state import Part, number, pieces
 from ..sweeps import Array, Floats
 from .base import Ranker
 from .ridge_ranker import grade_numbers, grade_ranks
@@ -153,14 +154,8 @@ class BoostedTrees(Ranker):
         if self.max_leaf_nodes < 2:
             raise ValueError("max_leaf_nodes must be at least 2: a tree with one leaf orders nothing")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        self._check_parameters()
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        if not isinstance(self.constant_, float) or not np.isfinite(self.constant_):
-            raise ValueError("the constant is not a finite number")
-        self._forest().check(self.n_features_in_)
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"pieces_": pieces(Forest), "constant_": number()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

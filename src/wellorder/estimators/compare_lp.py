@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..losses import TiedPairs
 from ..solvers import max_margin
 from ..spaces import refuse_if_too_large, resolve_gamma
+from ..state import Part, count, figure, truth
 from ..sweeps import Array, Floats
 from .compare_model import CompareModel, refuse_only_ties, with_pairs
 from .kernel_model import KernelModel
@@ -170,15 +171,11 @@ class CompareLP(KernelModel, CompareModel):
     def __sklearn_tags__(self) -> Any:
         return with_pairs(super().__sklearn_tags__())
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        if not hasattr(self, "separable_"):
-            return
-        self._check_threshold()
-        if not isinstance(self.separable_, bool) or not isinstance(self.margin_, float) or not self.margin_ >= 0:
-            raise ValueError(f"separable_ is {self.separable_!r} and margin_ {self.margin_!r}")
-        if self._has_direction:
-            super()._check_loaded()
+    def _fitted_state(self) -> dict[str, Part]:
+        found = {"separable_": truth(), "margin_": figure(), "objective_": figure(), "n_iter_": count()}
+        if getattr(self, "separable_", True) or self.C is not None or self._has_direction:
+            return super()._fitted_state() | found
+        return CompareModel._fitted_state(self) | found  # there is no direction
 
 
 def _margin(d: Floats, pairs: TiedPairs) -> float:

@@ -15,6 +15,7 @@ from ..losses import TiedPairs, best_threshold
 from ..metrics import comparison_error
 from ..order import Comparisons, refuse_beside
 from ..spaces import Pairs, column_moments
+from ..state import Part, Stored, number
 from ..sweeps import Array, Floats
 from .rows import check_rows
 
@@ -28,7 +29,7 @@ _MOST_WEIGHT = 1e100
 """Sums of losses, and products of them, stay finite up to this."""
 
 
-class CompareModel(BaseEstimator):
+class CompareModel(Stored, BaseEstimator):
     """A model that scores items, and takes two of them for equal where their scores differ by ``threshold_`` or less.
 
     Pairs of items come as ``Pairs(items, left, right)`` or as an array of shape (n, 2, d); outcomes are −1 (the left
@@ -118,10 +119,8 @@ class CompareModel(BaseEstimator):
         n = len(turned)
         return items[rows], TiedPairs(n + np.arange(n), np.arange(n), turned.weight, turned.n_decided, 2 * n)
 
-    def _check_threshold(self) -> None:
-        """Check what a model file has brought."""
-        if not isinstance(self.threshold_, float) or not 0 <= self.threshold_ < np.inf:
-            raise ValueError(f"threshold_ is {self.threshold_!r}")
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"threshold_": number(low=0.0)}
 
     def __sklearn_tags__(self) -> Any:
         return with_pairs(super().__sklearn_tags__())

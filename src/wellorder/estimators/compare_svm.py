@@ -25,6 +25,7 @@ from ..spaces import (
     refuse_if_too_large,
     resolve_gamma,
 )
+from ..state import Part, count, figure, floats, number, truth, tuple_of
 from ..sweeps import Array, Floats
 from .compare_model import (
     CompareModel,
@@ -329,17 +330,10 @@ class CompareSVM(KernelModel, CompareModel):
     def __sklearn_tags__(self) -> Any:
         return with_pairs(super().__sklearn_tags__())
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        super()._check_loaded()
-        if not hasattr(self, "threshold_"):
-            return
-        self._check_threshold()
+    def _fitted_state(self) -> dict[str, Part]:
+        state = super()._fitted_state() | {"bias_": number(), "objective_": figure(), "n_iter_": count()}
         if self.scale:
-            for part in (self.item_mean_, self.item_scale_):
-                if part.shape != (self.n_features_in_,) or part.dtype.kind != "f":
-                    raise ValueError("the items' means and scales do not fit their columns")
+            state |= {"item_mean_": floats("d"), "item_scale_": floats("d", above=0.0)}
         if self.probability:
-            steepness, tie_weight = self.calibration_
-            if not (0 <= steepness < np.inf and 0 <= tie_weight < np.inf):
-                raise ValueError(f"calibration_ is {self.calibration_!r}")
+            state |= {"calibration_": tuple_of(number(low=0.0), number(low=0.0))}
+        return state | {"scale": truth(), "probability": truth()}

@@ -23,11 +23,12 @@ from ..solvers import (
     squared_slacks,
 )
 from ..spaces import KernelSpace, LinearSpace, RowSpace, is_dask, kernel_columns, kernel_features, neighbour_laplacian
+from ..state import Part, count, figure, floats, labels
 from ..sweeps import Floats
 from .base import Ranker
 from .convex_hull_task import HullTask, read_hulls
 from .kernel_model import KernelModel
-from .validation import check_option, check_positive, check_thresholds, check_whole, warn_if_not_converged
+from .validation import check_option, check_positive, check_whole, warn_if_not_converged
 
 _NOTHING = 1e-7
 """Programmes are solved about so well: a function that gains no more than this over f = 0 is none."""
@@ -313,15 +314,9 @@ class ConvexHullRanker(KernelModel, Ranker):
         if self.norm == "coefficients" and (self._is_plain_linear or self.n_components is not None):
             raise ValueError("norm='coefficients' is of a kernel's coefficients; give a kernel, without n_components")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        super()._check_loaded()
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        margins, edges = self.margins_, self.edges_
-        check_thresholds(margins)
-        if not isinstance(edges, np.ndarray) or edges.shape != (len(margins), 2):
-            raise ValueError(f"there are {len(margins)} thresholds for edges of shape {np.shape(edges)}")
+    def _fitted_state(self) -> dict[str, Part]:
+        told = {"objective_": figure(), "gap_": figure(), "n_iter_": count()}
+        return super()._fitted_state() | {"margins_": floats("e"), "edges_": labels("e", 2)} | told
 
 
 def _is_nothing(programme: HullProgramme, objective: float) -> bool:

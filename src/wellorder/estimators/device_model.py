@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..losses import PairSet
 from ..order import GradedPairs
 from ..spaces import is_dask, resolve_gamma, use_single
+from ..state import Part, none_or, text
 from ..sweeps import Array, Floats, is_tensor, namespace, to_numpy
 from ..sweeps.tensors import all_finite, beside
 from .kernel_model import KernelModel
@@ -25,6 +26,9 @@ class DeviceModel(KernelModel):
 
     device: Any
     loss: str
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"device": none_or(text())}
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if not is_tensor(X):

@@ -21,6 +21,7 @@ from ..spaces import (
     resolve_gamma,
     use_single,
 )
+from ..state import Part, Stored, floats, number, one_of, places, rows, size
 from ..sweeps import Array, Floats
 from .rows import by_rows, check_rows, hold_rows
 from .validation import check_option, check_whole
@@ -37,7 +38,7 @@ _FITTED = (
 )
 
 
-class KernelModel(BaseEstimator):
+class KernelModel(Stored, BaseEstimator):
     """A model whose scores are linear in X, in Nyström features of X, or in kernels with training rows.
 
     A linear model keeps ``coef_``; with ``n_components`` also ``landmarks_`` and ``landmark_root_``; a
@@ -129,31 +130,22 @@ class KernelModel(BaseEstimator):
             return start
         return None
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought: parts that do not fit together would fail later, or score nonsense."""
-        self._check_kernel()
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        if not 0 < getattr(self, "gamma_", 1.0) < np.inf:
-            raise ValueError(f"gamma_ is {self.gamma_!r}")
-        rows, columns = self._fitted_shape()
-        if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind != "f":
-            raise ValueError("the coefficients are not one column of numbers")
-        if len(rows) != columns:
-            raise ValueError(f"there are {len(rows)} coefficients for {columns} columns")
-
-    def _fitted_shape(self) -> tuple[Any, int]:
-        """Return the coefficients, and how many there should be."""
+    def _fitted_state(self) -> dict[str, Part]:
+        state = super()._fitted_state() | {
+            "kernel": one_of(*KERNELS, "precomputed"),  # a file brings no function
+            "degree": number(),
+            "coef0": number(),
+        }
         if self._is_plain_linear:
-            return self.coef_, self.n_features_in_
+            return state | {"coef_": floats("d")}
+        precomputed = self.kernel == "precomputed"
+        state |= {"gamma_": number(above=0.0)}
         if self.n_components is not None:
-            if self.landmark_root_.ndim != 2 or self.landmark_root_.shape[0] != self.landmarks_.shape[0]:
-                raise ValueError("the landmarks and their root do not fit together")
-            return self.coef_, self.landmark_root_.shape[1]
-        if self.support_.ndim != 1 or not np.all((self.support_ >= 0) & (self.support_ < self.n_fit_rows_)):
-            raise ValueError("support_ names rows that were not there")
-        standing = self.support_ if self.kernel == "precomputed" else self.support_vectors_
-        return self.dual_coef_, standing.shape[0]
+            landmarks = places("m", below="d") if precomputed else rows("m", "d")
+            return state | {"landmarks_": landmarks, "landmark_root_": floats("m", "k"), "coef_": floats("k")}
+        state |= {"n_fit_rows_": size("d" if precomputed else "n")}
+        state |= {"support_": places("s", below="d" if precomputed else "n"), "dual_coef_": floats("s")}
+        return state if precomputed else state | {"support_vectors_": rows("s", "d")}
 
     def _forget(self) -> None:
         """Drop what an earlier fit, perhaps with another kernel, has left behind."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..state import Part, floats
 from ..sweeps import Array
 from .base import Ranker
 from .rows import validate_data
@@ -22,6 +23,9 @@ class LinearRanker(Ranker):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_)
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"coef_": floats("d")}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

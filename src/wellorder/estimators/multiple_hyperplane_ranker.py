@@ -18,12 +18,12 @@ from ..aggregation.table import read_ranker_weights
 from ..metrics import order_error_rates, parse
 from ..order import Grades
 from ..solvers.side_by_side import Rows
+from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or, template, tuple_of
 from ..sweeps import Array, Floats
 from .base import Ranker, list_scores
 from .base_rankers import (
     can_stack,
     check_base,
-    check_fitted_base,
     draw_rows,
     finiteness,
     fit_part,
@@ -287,18 +287,10 @@ class MultipleHyperplaneRanker(Ranker):
         if self.max_samples is not None and not share:
             check_whole(self.max_samples, "max_samples")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        self._check_parameters()
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        if not isinstance(self.rankers_, dict) or not self.rankers_:
-            raise ValueError("there are no rankers")
-        for pair, ranker in self.rankers_.items():
-            if not isinstance(pair, tuple) or len(pair) != 2:
-                raise ValueError(f"a ranker is for {pair!r}, which is no pair of grades")
-            check_fitted_base(ranker)
-        read_ranker_weights(self.weights_, len(self.rankers_))
+    def _fitted_state(self) -> dict[str, Part]:
+        rankers = dict_of(tuple_of(label(), label()), fitted("decision_function", "predict"), "m")
+        weights = both(floats("m"), checked(lambda given: read_ranker_weights(given, len(given))))
+        return super()._fitted_state() | {"estimator": none_or(template()), "rankers_": rankers, "weights_": weights}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

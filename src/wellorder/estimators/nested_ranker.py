@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..aggregation import borda
 from ..order.labels import encode_groups
 from ..scoring import list_scores
+from ..state import Part, both, checked, count, fitted, list_of, none_or, template
 from ..sweeps import Array, Floats, Ints
 from .base import Ranker
-from .base_rankers import check_base, check_fitted_base, finiteness, fit_part, meeting, read_plain_grades
+from .base_rankers import check_base, finiteness, fit_part, meeting, read_plain_grades
 from .rank_svm import RankSVM
 from .rows import validate_data
 from .validation import refuse_no_pairs
@@ -92,7 +93,7 @@ class NestedRanker(Ranker):
         sample_weight : array of shape (n,), optional
             Row weights, handed on to the rankers; 2 is the same as listing the row twice, also in what ``keep`` counts.
         """
-        self._check_keep()
+        self._check_parameters()
         base = check_base(self.estimator)
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=finiteness(base))
         grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
@@ -145,26 +146,28 @@ class NestedRanker(Ranker):
         """Return the score of each row: the same as ``decision_function``."""
         return self.decision_function(X, groups)
 
-    def _check_keep(self) -> None:
+    def _check_parameters(self) -> None:
         if isinstance(self.keep, str) or not hasattr(self.keep, "__len__") or not len(self.keep):
             raise ValueError(
                 f"keep must say how much of a list goes on to each stage, such as (0.5, 0.25); got {self.keep!r}"
             )
         for keep in self.keep:
-            whole = isinstance(keep, Integral) and not isinstance(keep, bool) and keep >= 1
+            whole = isinstance(keep, Integral) and not isinstance(keep, bool) and 1 <= keep < 1 << 62
             share = isinstance(keep, Real) and not isinstance(keep, Integral) and 0 < float(keep) <= 1
             if not whole and not share:
                 raise ValueError(f"keep holds {keep!r}; give whole numbers of rows, or shares in (0, 1]")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        self._check_keep()
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        if not isinstance(self.rankers_, list) or not 1 <= len(self.rankers_) <= len(self.keep) + 1:
-            raise ValueError("there is not one ranker for each stage")
-        for ranker in self.rankers_:
-            check_fitted_base(ranker)
+    def _fitted_state(self) -> dict[str, Part]:
+        def check_stages(rankers: Any) -> None:
+            if not 1 <= len(rankers) <= len(self.keep) + 1:
+                raise ValueError(f"there are {len(rankers)} rankers for {len(self.keep) + 1} stages")
+
+        rankers = both(list_of(fitted("decision_function", "predict"), "s"), checked(check_stages))
+        return super()._fitted_state() | {
+            "estimator": none_or(template()),
+            "rankers_": rankers,
+            "n_rows_": list_of(count(), "s"),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

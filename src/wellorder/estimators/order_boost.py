@@ -14,7 +14,9 @@ from ..losses.proportional_odds import level_probabilities
 from ..order import Balance, OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
 from ..spaces import Bumps, Forest
+from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
 from ..sweeps import Array
+from .base import Ranker
 from .boost_task import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
 from .rows import validate_data
@@ -318,20 +320,17 @@ class OrderBoost(OrdinalModel):
         if not self.validation_fraction < 1:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {self.validation_fraction!r}")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        self._check_parameters()
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        if not isinstance(self.constant_, float) or not np.isfinite(self.constant_):
-            raise ValueError("the constant is not a finite number")
-        if self.loss in _ORDINAL_LOSSES:
-            self._check_thresholds()
-        pieces = self._pieces()
-        if not isinstance(pieces, Learners):
-            pieces.check(self.n_features_in_)
-        elif not isinstance(pieces.fitted, list) or np.shape(pieces.weight) != (len(pieces.fitted),):
-            raise ValueError("there is not one weight for each learner")
+    def _fitted_state(self) -> dict[str, Part]:
+        ordinal = self.loss in _ORDINAL_LOSSES
+        state = super()._fitted_state() if ordinal else Ranker._fitted_state(self)  # thresholds, or none
+        if self.loss == "proportional_odds":
+            state |= {"thresholds_": rising("r-1")}
+        if isinstance(self.learner, str):
+            state |= {"pieces_": pieces(Bumps if self.learner == "gaussian" else Forest)}
+        else:
+            state |= {"learners_": list_of(fitted("predict"), "m"), "learner_weights_": floats("m")}
+        told = {"train_risk_": figures(ANY), "validation_risk_": absent_or(figures(ANY))}
+        return state | {"constant_": number(), "n_estimators_": count(), "consistent_": truth()} | told
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,14 +11,29 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
+from ..aggregation.table import read_ranker_weights
 from ..losses import LOSSES, best_threshold
 from ..metrics import comparison_error
 from ..order import Comparisons
 from ..solvers import make_problem, nonnegative_newton
 from ..spaces import LinearSpace, Pairs
+from ..state import (
+    Part,
+    absent_or,
+    both,
+    checked,
+    dict_of,
+    fitted,
+    floats,
+    list_of,
+    none_or,
+    number,
+    refuse_twice,
+    text,
+)
 from ..sweeps import Array, Floats
 from .base import Ranker
-from .base_rankers import check_fitted_base, read_plain_grades, score_table
+from .base_rankers import read_plain_grades, score_table
 from .ensemble_members import check_members, default_members, input_tag, named, read_member_weights
 from .out_of_fold import (
     UNIFORM_SPREAD,
@@ -303,24 +318,20 @@ class OrderEnsemble(Ranker):
             raise ValueError(f"n_folds must be at least 2, got {self.n_folds!r}")
         check_positive(self.C, "C")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        self._check_parameters()
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        names, rankers, scales = self.names_, self.rankers_, self.scales_
-        if not isinstance(names, list) or not isinstance(rankers, dict) or not isinstance(scales, dict):
-            raise ValueError("the members have no names")
-        if not rankers or not set(rankers) <= set(names) or list(scales) != list(rankers):
-            raise ValueError("the fitted members are not those that have a scale")
-        for name, ranker in rankers.items():
-            check_fitted_base(ranker)
-            if not isinstance(scales[name], float) or not 0 < scales[name] < np.inf:
-                raise ValueError(f"the scale of {name!r} is {scales[name]!r}")
-        read_member_weights(self.weights_, names)
-        threshold = getattr(self, "threshold_", 0.0)
-        if not isinstance(threshold, float) or not 0 <= threshold < np.inf:
-            raise ValueError(f"threshold_ is {threshold!r}")
+    def _fitted_state(self) -> dict[str, Part]:
+        def check_members_of(scales: Any) -> None:
+            if list(scales) != list(self.rankers_) or not set(scales) <= set(self.names_) or not scales:
+                raise ValueError("the fitted members are not those that have a scale")
+
+        weights = both(floats("m"), checked(lambda given: read_ranker_weights(given, len(given))))
+        return super()._fitted_state() | {
+            "estimators": none_or(checked(lambda given: check_members(given, set()))),
+            "names_": both(list_of(text(), "m"), checked(refuse_twice)),
+            "weights_": weights,
+            "rankers_": dict_of(text(), fitted("decision_function", "predict"), "k"),
+            "scales_": both(dict_of(text(), number(above=0.0), "k"), checked(check_members_of)),
+            "threshold_": absent_or(number(low=0.0)),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,9 +9,10 @@ import numpy as np
 from ..losses import GradedRows
 from ..order import Grades
 from ..order.graph import Full
+from ..state import Part, floats, labels
 from ..sweeps import Array, Floats
 from .base import Ranker
-from .validation import Order, check_thresholds, read_order
+from .validation import Order, read_order
 
 _MOST_LEVELS = 1_000
 _LEAST_WEIGHT = 1e-140
@@ -42,14 +43,8 @@ class OrdinalModel(Ranker):
             _read_grades(read_order(y, groups, sample_weight, "full", self.levels, "pairs"), n_rows, model), model
         )
 
-    def _check_thresholds(self) -> None:
-        """Check what a model file has brought."""
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        thresholds, classes = self.thresholds_, self.classes_
-        check_thresholds(thresholds)
-        if not isinstance(classes, np.ndarray) or classes.shape != (len(thresholds) + 1,):
-            raise ValueError(f"there are {len(thresholds)} thresholds for classes of shape {np.shape(classes)}")
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"thresholds_": floats("r-1"), "classes_": labels("r")}
 
 
 def _read_grades(order: Order, n_rows: int, model: str) -> Grades:

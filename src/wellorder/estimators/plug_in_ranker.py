@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ..order import Comparisons, Grades, OrderGraph, OrderSum
 from ..order.costs import separable, violation
 from ..order.graph import Full, Scale
+from ..state import Part, both, checked, fitted, floats, labels, none_or, template
 from ..sweeps import Array, Floats
 from .base import Ranker
 from .ordinal_model import level_labels
@@ -146,19 +147,22 @@ class PlugInRanker(Ranker):
             )
         return classifier
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        if self.estimator is not None and not hasattr(self.estimator, "predict_proba"):
-            raise ValueError("its estimator is no classifier")
-        if not any(name.endswith("_") for name in vars(self)):
-            return  # not fitted: the parameter of another model
-        for part in (self.weight_, self.gain_):
-            if not isinstance(part, np.ndarray) or part.dtype.kind != "f" or part.shape != np.shape(self.classes_):
-                raise ValueError("there is not one weight and one gain for each class")
-            if part.ndim != 1 or not np.isfinite(part).all():
-                raise ValueError("a weight or a gain is not a finite number")
-        if not hasattr(self.estimator_, "predict_proba"):
-            raise ValueError("its classifier gives no probabilities")
+    def _fitted_state(self) -> dict[str, Part]:
+        def check_classes(classifier: Any) -> None:
+            if len(classifier.classes_) != len(self.classes_):
+                raise ValueError(f"it tells {len(classifier.classes_)} classes, where there are {len(self.classes_)}")
+
+        def check_gains(gain: Any) -> None:
+            if not self.weight_.any() and not gain.any():
+                raise ValueError("no level has a weight or a gain")
+
+        return super()._fitted_state() | {
+            "estimator": none_or(template()),
+            "classes_": labels("k"),
+            "weight_": floats("k", low=0.0),
+            "gain_": both(floats("k"), checked(check_gains)),
+            "estimator_": both(fitted("predict_proba"), checked(check_classes)),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

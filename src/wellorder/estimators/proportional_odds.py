@@ -13,6 +13,7 @@ from ..losses import ROW_LOSSES
 from ..losses.proportional_odds import level_probabilities
 from ..solvers import RowProblem, coarse_to_fine, maximum_likelihood
 from ..spaces import linear_space
+from ..state import Part, absent_or, count, figure, figures, floats, rising
 from ..sweeps import Array, Floats
 from .ordinal_model import OrdinalModel
 from .rows import by_rows, check_rows, hold_rows
@@ -176,19 +177,10 @@ class ProportionalOdds(OrdinalModel):
         check_positive(self.tol, "tol")
         check_whole(self.max_iter, "max_iter")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        self._check_thresholds()
-        if not any(name.endswith("_") for name in vars(self)):
-            return
-        if not isinstance(self.coef_, np.ndarray) or self.coef_.ndim != 1 or self.coef_.dtype.kind != "f":
-            raise ValueError("the coefficients are not one column of numbers")
-        if not np.isfinite(self.coef_).all():
-            raise ValueError("a coefficient is not a finite number")
-        if len(self.coef_) != self.n_features_in_:
-            raise ValueError(f"there are {len(self.coef_)} coefficients for {self.n_features_in_} columns")
-        if (np.diff(self.thresholds_) < 0).any():
-            raise ValueError("the thresholds are not in order")
+    def _fitted_state(self) -> dict[str, Part]:
+        spread = {"coef_se_": absent_or(figures("d")), "thresholds_se_": absent_or(figures("r-1"))}
+        told = {"objective_": figure(), "n_iter_": count()}
+        return super()._fitted_state() | {"coef_": floats("d"), "thresholds_": rising("r-1")} | spread | told
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from ..order import Balance
 from ..solvers import Rounds
 from ..solvers.step_boosting import STEP_RULES, boost_steps
 from ..spaces.steps import Steps
+from ..state import ANY, Part, absent_or, count, figures, pieces
 from ..sweeps import Array
 from .base import Ranker
 from .boost_task import Rows, pair_task
@@ -171,11 +172,9 @@ class RankBoost(Ranker):
         if self.n_iter_no_change is not None:
             check_whole(self.n_iter_no_change, "n_iter_no_change")
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        self._check_parameters()
-        if any(name.endswith("_") for name in vars(self)):  # else not fitted: the parameter of another model
-            self._steps().check(self.n_features_in_)
+    def _fitted_state(self) -> dict[str, Part]:
+        told = {"train_risk_": figures(ANY), "validation_risk_": absent_or(figures(ANY))}
+        return super()._fitted_state() | {"pieces_": pieces(Steps), "n_estimators_": count()} | told
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

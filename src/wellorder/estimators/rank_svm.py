@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from ..losses import LOSSES, PairSet
 from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
 from ..solvers import coarse_to_fine, cutting_plane, pose_problem, solve_on_device
+from ..state import Part, count, figure
 from ..sweeps import is_tensor
 from .base import Ranker
 from .device_model import DeviceModel
@@ -224,6 +225,10 @@ class RankSVM(DeviceModel, Ranker):
             draw_pairs(part, self.pairs_per_item, rng) if isinstance(part, GradedPairs) else part for part in parts
         )
         return SumOfPairs(drawn, n_rows) if isinstance(pairs, SumOfPairs) else drawn[0]
+
+    def _fitted_state(self) -> dict[str, Part]:
+        told = {"objective_": figure(), "gap_": figure(), "n_iter_": count(), "n_pairs_": count()}
+        return super()._fitted_state() | told
 
     def _check_parameters(self) -> None:
         check_positive(self.C, "C")

@@ -52,8 +52,7 @@ class RidgeRanker(LinearRanker):
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> RidgeRanker:
         """Fit the regression; y is grades, Grades or Comparisons."""
-        check_positive(self.alpha, "alpha")
-        check_option(self.on, "on", ("grades", "ranks"))
+        self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         order = as_order(y, groups, sample_weight, "full", self.levels)
         if isinstance(order, OrderSum):
@@ -69,6 +68,10 @@ class RidgeRanker(LinearRanker):
         solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
         self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
         return self
+
+    def _check_parameters(self) -> None:
+        check_positive(self.alpha, "alpha")
+        check_option(self.on, "on", ("grades", "ranks"))
 
 
 def grade_numbers(grades: Grades) -> Floats:

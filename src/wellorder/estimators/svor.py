@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..losses import OrdinalRows, Thresholds, ordinal_hinge
 from ..solvers import OrdinalProblem, ordinal_svm
+from ..state import Part, count, figure
 from ..sweeps import Floats
 from .kernel_model import KernelModel
 from .ordinal_model import OrdinalModel
@@ -166,10 +167,8 @@ class SVOR(KernelModel, OrdinalModel):
         check_option(self.thresholds, "thresholds", ("all", "immediate", "explicit"))
         self._check_kernel()
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        super()._check_loaded()
-        self._check_thresholds()
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"objective_": figure(), "gap_": figure(), "n_iter_": count()}
 
 
 def _in_order(found: Floats, thresholds: Thresholds) -> Floats:

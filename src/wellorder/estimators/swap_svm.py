@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from ..losses import Hinge
 from ..order import Balance
 from ..solvers import cutting_plane, pose_problem
+from ..state import Part, count, figure
 from .base import Ranker
 from .kernel_model import KernelModel
 from .rows import keep_groups_whole
@@ -160,6 +161,10 @@ class SwapSVM(KernelModel, Ranker):
         self.n_iter_ = result.n_iter
         self.n_pairs_ = pairs.n_pairs
         return self
+
+    def _fitted_state(self) -> dict[str, Part]:
+        told = {"objective_": figure(), "gap_": figure(), "n_iter_": count(), "n_pairs_": count()}
+        return super()._fitted_state() | told | {"n_constraints_": count()}
 
     def _check_parameters(self) -> None:
         check_positive(self.C, "C")

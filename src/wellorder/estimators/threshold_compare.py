@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import TiedPairs, best_threshold
 from ..order import Comparisons
+from ..state import Part, fitted, none_or, template
 from ..sweeps import Array
 from .compare_model import CompareModel, refuse_only_ties
 from .rank_svm import RankSVM
@@ -70,7 +71,7 @@ class ThresholdCompare(CompareModel):
         sample_weight : array of shape (n,), optional
             Weights of the comparisons.
         """
-        check_option(self.ties, "ties", ("drop", "both"))
+        self._check_parameters()
         items, pairs = self._read_comparisons(X, y, sample_weight)
         refuse_only_ties(pairs)
         ranker = RankSVM() if self.estimator is None else clone(self.estimator)
@@ -84,14 +85,11 @@ class ThresholdCompare(CompareModel):
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(self._check_rows(X, reset=False)))
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"estimator": none_or(template()), "estimator_": fitted("decision_function")}
+
+    def _check_parameters(self) -> None:
         check_option(self.ties, "ties", ("drop", "both"))
-        if not hasattr(self, "threshold_"):
-            return  # not fitted: the parameter of another model
-        self._check_threshold()
-        if not isinstance(self.estimator_, BaseEstimator) or not hasattr(self.estimator_, "decision_function"):
-            raise ValueError("estimator_ is not a ranker")
 
 
 def _for_ranker(pairs: TiedPairs, ties: str) -> Comparisons:

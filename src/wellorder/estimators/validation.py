@@ -91,14 +91,6 @@ def check_option(value: Any, name: str, options: Iterable[str]) -> None:
         raise ValueError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, known))}")
 
 
-def check_thresholds(thresholds: Any) -> None:
-    """Check thresholds that a model file has brought."""
-    if not isinstance(thresholds, np.ndarray) or thresholds.ndim != 1 or thresholds.dtype.kind != "f":
-        raise ValueError("the thresholds are not one column of numbers")
-    if not np.isfinite(thresholds).all():
-        raise ValueError("a threshold is not a finite number")
-
-
 def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float, *, strength: str = "C") -> None:
     """Warn when a solver stopped early, and say what to do; ``strength`` is the parameter that weighs the loss."""
     if result.converged:

@@ -6,7 +6,7 @@ import base64
 import binascii
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -16,24 +16,27 @@ from sklearn import config_context
 from ..order import OrderGraph
 from ..sweeps import Array
 from .arrays import array_from_bytes, read_dtype, reshaped, scalar_from_bytes
-from .checks import SPARSE, check_compressed, check_state
+from .checks import SPARSE, check_compressed, check_keys, check_state
 from .errors import ModelFileError
-from .limits import METHODS, MOST_NESTED
+from .limits import COPIES, METHODS, MOST_NESTED
 from .plain_types import TYPES
-from .registry import find_class, may_be_set, parameters
+from .registry import NOT_KEPT, find_class, may_be_set, parameters
+
+_SPARE = 1 << 20
 
 _STATE_WORDS = 624
 """Numbers in the state of a Mersenne Twister."""
 
 
 class Decoder:
-    """Rebuilds values from JSON; ``members`` reads an array's bytes, ``allowance`` bounds the copies made."""
+    """Rebuilds values from JSON; ``members`` reads an array's bytes, and copies are bounded by the file's size."""
 
-    def __init__(self, members: Callable[[int], bytes], n_members: int, allowance: int) -> None:
+    def __init__(self, members: Callable[[int], bytes], n_members: int, file_size: int) -> None:
         self.uses_sklearn = False
+        self._file_size = file_size
         self._members = members
         self._n_members = n_members
-        self._allowance = allowance
+        self._allowance = COPIES * file_size + _SPARE
         self._arrays: dict[int, Array] = {}
         self._path: list[str] = []
         self._depth = 0
@@ -85,17 +88,19 @@ class Decoder:
             self._refuse(f"expected a list, found {_shown(content)}")
         return [self.decode_at(f"[{place}]", item) for place, item in enumerate(content)]
 
-    def _hashed(self, make: Callable[[Any], Any], entries: Iterable[Any]) -> Any:
-        try:
-            return make(entries)
-        except TypeError as error:
-            self._refuse(f"a key cannot be one: {error}")
+    def _set(self, content: Any) -> list[Any]:
+        members = self._items(content)
+        check_keys(members)
+        return members
 
     def _dict(self, content: Any) -> dict[Any, Any]:
         if not isinstance(content, list) or any(not isinstance(pair, list) or len(pair) != 2 for pair in content):
             self._refuse("expected pairs of a key and a value")
         pairs = [(self.decode(key), self.decode_at(f"[{_shown(key)}]", entry)) for key, entry in content]
-        made: dict[Any, Any] = self._hashed(dict, pairs)
+        check_keys([key for key, _ in pairs])
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            self._refuse("a table has a key twice")
         return made
 
     def _slice(self, content: Any) -> slice:
@@ -220,6 +225,9 @@ class Decoder:
             self._refuse("the levels of an order graph are not a list")
         if any(not isinstance(part, np.ndarray | SPARSE["csr_array"]) for part in parts):
             self._refuse("the weights of an order graph are not an array")
+        if any(part.dtype.kind not in "biuf" for part in parts):
+            self._refuse("the weights of an order graph are not numbers")
+        check_keys(levels if isinstance(levels, tuple) else levels.tolist())
         self._charge(sum(part.data.nbytes * 3 for part in parts) + 8 * len(levels))
         try:
             if kind == "full":
@@ -253,12 +261,14 @@ class Decoder:
         if not self._path:
             self._path.append(cls.__name__)
         model: Any = object.__new__(cls)
+        given = parameters(cls)
         for name, value in {**self._defaults(cls, state), **state}.items():
             if not may_be_set(cls, name):
                 self._refuse(f"{public} has no attribute {name[:40]!r} to set")
             vars(model)[name] = self.decode_at(f".{name}", value) if name in state else value
+        vars(model).update({name: given[name].default for name in NOT_KEPT if name in given})
         self._request(model, content.get("requests", {}))
-        check_state(public, model)
+        check_state(public, model, given, self._file_size)
         return model
 
     def _defaults(self, cls: type, state: dict[str, Any]) -> dict[str, Any]:
@@ -289,8 +299,8 @@ class Decoder:
 _CODERS: dict[str, Callable[[Decoder, Any], Any]] = {
     "list": Decoder._items,
     "tuple": lambda decoder, content: tuple(decoder._items(content)),
-    "set": lambda decoder, content: decoder._hashed(set, decoder._items(content)),
-    "frozenset": lambda decoder, content: decoder._hashed(frozenset, decoder._items(content)),
+    "set": lambda decoder, content: set(decoder._set(content)),
+    "frozenset": lambda decoder, content: frozenset(decoder._set(content)),
     "dict": Decoder._dict,
     "slice": Decoder._slice,
     "int": Decoder._int,

@@ -20,7 +20,7 @@ from .arrays import array_bytes, is_plain, spell_dtype
 from .checks import SPARSE
 from .limits import METHODS, MOST_NESTED
 from .plain_types import TYPE_NAMES
-from .registry import may_be_set, public_name
+from .registry import NOT_KEPT, may_be_set, parameters, public_name
 
 Json: TypeAlias = Any
 
@@ -172,6 +172,8 @@ class Encoder:
                 self.refuse(f"carries {hidden!r}, which hides a part of {type(value).__name__}")
         if name == "sklearn.pipeline.Pipeline" and state["memory"] is not None:
             self.refuse("has memory= set: a cache of pickled files; set it to None before saving")
+        given = parameters(type(value))
+        state |= {name: given[name].default for name in NOT_KEPT if name in given}
         encoded["state"] = {key: self.encode_at(f".{key}", state[key]) for key in sorted(state)}
         return {"object": encoded}
 

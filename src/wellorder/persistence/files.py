@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from typing import Any
 
@@ -14,14 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from ..whole_files import whole_file
-from ..writing import visible
 from .archive import Archive, write_archive
 from .decode import Decoder
 from .encode import Encoder
 from .errors import ModelFileError, ModelFileWarning
-from .limits import COPIES, FORMAT, VERSION
+from .limits import FORMAT, VERSION
 
-_SPARE = 1 << 20
+_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
+"""A package's name, or its version: free text from a file would reach people's terminals."""
+
+_MOST_VERSIONS = 20
+_HIGHEST_VERSION = 1_000_000
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -102,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _build(archive: Archive, name: str) -> Any:
     manifest = archive.manifest()
     written_by = _check_manifest(manifest, archive.n_arrays)
-    decoder = Decoder(archive.reader(), archive.n_arrays, COPIES * archive.size + _SPARE)
+    decoder = Decoder(archive.reader(), archive.n_arrays, archive.size)
     try:
         model = decoder.decode(manifest["model"])
     except ModelFileError as error:
@@ -114,7 +118,7 @@ def _build(archive: Archive, name: str) -> Any:
     if decoder.n_unused():
         raise ModelFileError(f"it holds {decoder.n_unused()} arrays that no part of the model uses")
     if decoder.uses_sklearn:
-        _warn_of_other_version(name, _version(written_by, "scikit-learn"))
+        _warn_of_other_version(name, str(written_by.get("scikit-learn")))
     return model
 
 
@@ -123,11 +127,14 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("it is a zip file of something else: its manifest is not a model's")
     version, written_by = manifest.get("version"), manifest.get("written_by")
-    if type(version) is not int or version < 1 or not isinstance(written_by, dict):
+    versions = isinstance(written_by, dict) and len(written_by) <= _MOST_VERSIONS
+    if type(version) is not int or not 1 <= version < _HIGHEST_VERSION or not versions:
         raise ModelFileError("its manifest does not say which version wrote it")
+    if not all(isinstance(text, str) and _VERSION.fullmatch(text) for text in (*written_by, *written_by.values())):
+        raise ModelFileError("what its manifest says of the versions that wrote it is no version")
     if version > VERSION:
         raise ModelFileError(
-            f"it has format version {version}, written by wellorder {_version(written_by, 'wellorder')}; this "
+            f"it has format version {version}, written by wellorder {written_by.get('wellorder')}; this "
             f"wellorder ({__version__}) reads up to version {VERSION}: update wellorder"
         )
     if set(manifest) != {"format", "version", "written_by", "arrays", "model"}:
@@ -135,11 +142,6 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
     if type(manifest["arrays"]) is not int or manifest["arrays"] != n_arrays:
         raise ModelFileError(f"its manifest promises {manifest['arrays']!r:.40} arrays, but it has {n_arrays}")
     return written_by
-
-
-def _version(written_by: dict[str, Any], package: str) -> str:
-    """Return the version that a file says it was written with: somebody else's text, fit to be shown."""
-    return visible(str(written_by.get(package))[:40])
 
 
 def _warn_of_other_version(name: str, written_with: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -49,15 +50,28 @@ What fitted them is arrays and plain values, and what they compute is NumPy's, w
 class does not check, :mod:`.checks` does. So no trees, neighbours or libsvm models, whose C code trusts them.
 """
 
+NOT_KEPT = ("n_jobs",)
+"""Parameters that say how much of a machine to take: that is for whoever loads the model, not for the file."""
+
+LONGEST_NAME = 100
+"""Letters in the name of an attribute: it stands in what is said of a file that is refused."""
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _OURS = "wellorder"
 
 
+@cache
 def own_estimators() -> dict[str, type]:
     """Return wellorder's public estimators by name."""
     room = import_module("wellorder.estimators")
     found = {name: getattr(room, name) for name in room.__all__}
     return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
+
+
+def all_classes() -> list[type]:
+    """Return every class on the list."""
+    named = [find_class(f"{home}.{name}") for home, names in _HOMES.items() for name in names]
+    return [*own_estimators().values(), *named]
 
 
 def public_name(cls: type) -> str | None:
@@ -84,6 +98,7 @@ def find_class(public: Any) -> type:
     return cls
 
 
+@cache
 def parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
     """Return the constructor's parameters by name."""
     found = inspect.signature(cls.__init__).parameters
@@ -92,7 +107,7 @@ def parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
 
 def may_be_set(cls: type, name: str) -> bool:
     """Say whether an object of this class may carry this attribute: it must not hide a part of the class."""
-    if not name.isidentifier() or name.startswith("__"):
+    if not name.isidentifier() or name.startswith("__") or len(name) > LONGEST_NAME:
         return False
     if name in parameters(cls):
         return True

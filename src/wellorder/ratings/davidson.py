@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..state import Part, absent_or, both, checked, count, figures, floats, places, whole
 from ..sweeps import Array, Floats
 from .games import Games
 from .system import Before, RatingSystem, check_number
 from .tied_likelihood import TiedGames, most_likely, tied_probabilities
+
+_MOST_LOG = 700.0
+"""Numbers whose logarithms are larger, or below its negative, are infinity and zero to a computer."""
 
 
 class Davidson(RatingSystem):
@@ -129,11 +133,26 @@ class Davidson(RatingSystem):
         self._outcome, self._weight = np.empty(0, np.int8), np.empty(0)
         self._parameters = np.array([0.0, -np.inf])
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
         check_number(self.ridge, "ridge")
         check_number(self.tol, "tol")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a positive whole number, got {self.max_iter!r}")
+
+    def _fitted_state(self) -> dict[str, Part]:
+        def check_parameters(found: Any) -> None:
+            if not np.isfinite(found[:-1]).all():
+                raise ValueError("a rating is not a finite number")
+            if found[-1] != -np.inf and not abs(found[-1]) < _MOST_LOG:  # without a tie, log ν is −∞
+                raise ValueError(f"the logarithm of the ties' weight is {found[-1]:g}")
+
+        return super()._fitted_state() | {
+            "_players": places("g", 2, below="p", dtype=np.int32),
+            "_outcome": whole("g", low=-1, high=1, dtype=np.int8),
+            "_weight": floats("g", low=0.0, dtype=float),
+            "_parameters": both(figures("p+2", dtype=float), checked(check_parameters)),
+            "n_iter_": absent_or(count()),
+        }
 
     def _keep(self, games: Games) -> None:
         self._players = np.concatenate([self._players, games.players])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..state import Part, floats
 from ..sweeps import Floats
 from ..sweeps.games import game_sweep
 from .games import Games
@@ -69,8 +70,8 @@ class Elo(StreamedSystem):
         """How many games each player has played."""
         return self._state["games"].astype(np.int64)
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if isinstance(self.k, str):
             if self.k != "fide":
                 raise ValueError(f"k={self.k!r} is not known; give a number, or 'fide'")
@@ -79,6 +80,13 @@ class Elo(StreamedSystem):
 
     def _new(self) -> dict[str, float]:
         return {"rating": float(self.start), "games": 0.0, "peak": float(self.start)}
+
+    def _player_state(self) -> dict[str, Part]:
+        return {
+            "rating": floats("p", dtype=float),
+            "games": floats("p", dtype=float, low=0.0),
+            "peak": floats("p", dtype=float),
+        }
 
     def _play(self, games: Games) -> Before:
         k = np.array(FIDE if isinstance(self.k, str) else (self.k, self.k, self.k, 0.0, np.inf), float)

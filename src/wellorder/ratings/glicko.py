@@ -74,8 +74,8 @@ class Glicko(UncertainSystem):
         self.advantage = advantage
         self.together = together
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number(self.c, "c", positive=False)
         if self.c < 0:
             raise ValueError(f"c must not be negative, got {self.c!r}")

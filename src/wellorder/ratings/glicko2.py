@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..state import Part, floats
 from ..sweeps import Floats
 from ..sweeps.games import game_sweep
 from ..sweeps.ratings import LOGIT
@@ -85,8 +86,8 @@ class Glicko2(UncertainSystem):
         """The volatilities after the last game, one a player."""
         return self._state["volatility"].copy()
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number(self.volatility, "volatility")
         check_number(self.tau, "tau")
 
@@ -97,6 +98,11 @@ class Glicko2(UncertainSystem):
             "volatility": float(self.volatility),
             "last": np.nan,
         }
+
+    def _player_state(self) -> dict[str, Part]:
+        state = super()._player_state()
+        last = state.pop("last")
+        return state | {"volatility": floats("p", dtype=float, above=0.0), "last": last}
 
     def _sweep(self, games: Games, when: Floats) -> Floats:
         first, most = LOGIT * self.advantage, LOGIT * self.deviation

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..losses import best_threshold
 from ..order import Comparisons, direction_share
+from ..state import Part, Stored, floats, number, of
 from ..sweeps import Floats
 from .davidson import Davidson
 from .system import RatingSystem
@@ -28,7 +29,7 @@ def _knows_ties(ranker: RatingRanker) -> bool:
     return True
 
 
-class RatingRanker(BaseEstimator):
+class RatingRanker(Stored, BaseEstimator):
     """Scores items by rating them as players: the baseline for models that look at the items' features.
 
     It knows only the rows that it was fitted with, in the same order; comparisons count as played one after another, in
@@ -134,21 +135,13 @@ class RatingRanker(BaseEstimator):
             return float("nan")
         return direction_share(pairs, scores)
 
-    def _check_loaded(self) -> None:
-        """Check what a model file has brought."""
-        if not hasattr(self, "ratings_"):
-            return  # not fitted: the parameter of another model
-        if not isinstance(self.system_, RatingSystem):
-            raise ValueError("system_ is not a rating system")
-        ratings = self.ratings_
-        if not isinstance(ratings, np.ndarray) or ratings.ndim != 1 or ratings.dtype != np.float64:
-            raise ValueError("ratings_ is not a list of numbers")
-        if not np.isfinite(ratings).all():
-            raise ValueError("a rating is not finite")
-        if not isinstance(self.unseen_, float) or not np.isfinite(self.unseen_):
-            raise ValueError(f"unseen_ is {self.unseen_!r}")
-        if not isinstance(self.threshold_, float) or not 0 <= self.threshold_ < np.inf:
-            raise ValueError(f"threshold_ is {self.threshold_!r}")
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {
+            "system_": of(RatingSystem, "a rating system"),
+            "ratings_": floats("n"),
+            "unseen_": number(),
+            "threshold_": number(low=0.0),
+        }
 
 
 def _between_two(y: Comparisons) -> Comparisons:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..order import Comparisons
+from ..state import Part, table
 from ..sweeps import Floats
 from ..sweeps.ratings import LOGIT
 from .games import Games
@@ -28,6 +29,13 @@ class StreamedSystem(RatingSystem):
     def _new(self) -> dict[str, float]:
         """Return what is known of a player who has not played."""
 
+    @abstractmethod
+    def _player_state(self) -> dict[str, Part]:
+        """Return what the entries of ``_state`` are made of, in their order."""
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"_state": table(self._player_state())}
+
     def _forget(self) -> None:
         super()._forget()
         self._state = {name: np.empty(0) for name in self._new()}
@@ -45,7 +53,7 @@ class StreamedSystem(RatingSystem):
             raise ValueError(f"{type(self).__name__} has no use for weights of games; leave them out, or use Davidson")
         return super()._read(left, right, outcome, time)
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
         check_number(self.start, "start", positive=False)
         check_number(self.advantage, "advantage", positive=False)
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..state import Part, Stored, none_or, numbering, of, truth
 from ..sweeps import Array, Floats, Ints
 from .games import Games, find_players, read_games
 
@@ -48,7 +49,7 @@ class Before:
         return np.asarray(self.right - self.left - self.advantage)
 
 
-class RatingSystem(BaseEstimator):
+class RatingSystem(Stored, BaseEstimator):
     """A rating a player, changed by games; the player with the higher rating is expected to win."""
 
     together: bool
@@ -69,7 +70,7 @@ class RatingSystem(BaseEstimator):
         time : array of shape (n,), optional
             Numbers or dates (a unit is a day then); games in any order. Without, games are in the order of time.
         """
-        self._check()
+        self._check_parameters()
         self._forget()
         return self.update(left, right, outcome, time=time)
 
@@ -87,7 +88,7 @@ class RatingSystem(BaseEstimator):
         return self._play(self._read(left, right, outcome, time))
 
     def _read(self, left: Any, right: Any, outcome: Any, time: Any) -> Games:
-        self._check()
+        self._check_parameters()
         self._begin()
         games = read_games(left, right, outcome, time, together=self.together, numbers=self.players_)
         self._refuse_the_past(games)
@@ -110,8 +111,11 @@ class RatingSystem(BaseEstimator):
             self._forget()
 
     @abstractmethod
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return {"together": truth(), "players_": numbering("p"), "_now": none_or(of(float, "a time"))}
 
     @abstractmethod
     def _play(self, games: Games) -> Before:

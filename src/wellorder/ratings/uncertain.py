@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from ..state import Part, floats
 from ..sweeps import Floats
 from ..sweeps.ratings import LOGIT
 from .games import Games
@@ -39,12 +40,20 @@ class UncertainSystem(StreamedSystem):
         spread = np.hypot(*(LOGIT * side for side in sides))
         return np.asarray(expit(LOGIT * self.compare(left, right) / np.sqrt(1.0 + 3.0 * (spread / np.pi) ** 2)))
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number(self.deviation, "deviation")
 
     def _new(self) -> dict[str, float]:
         return {"rating": 0.0, "deviation": LOGIT * self.deviation, "last": np.nan}
+
+    def _player_state(self) -> dict[str, Part]:
+        # who has not played has no last time
+        return {
+            "rating": floats("p", dtype=float),
+            "deviation": floats("p", dtype=float, above=0.0),
+            "last": floats("p", dtype=float, missing=True),
+        }
 
     @abstractmethod
     def _sweep(self, games: Games, when: Floats) -> Floats:

@@ -157,6 +157,8 @@ class Bumps:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Bumps:
         """Return the bumps that :meth:`to_arrays` has written down."""
+        if set(arrays) != {*_STANDARD, "width", "feature", "centre", "weight"}:
+            raise ValueError(f"these are no bumps' arrays: {', '.join(map(str, arrays))}")
         standard, width = Standard(*(arrays[name] for name in _STANDARD)), arrays["width"]
         if width.dtype != np.float64 or width.shape != (1,):
             raise ValueError("the bumps' width is not one number")

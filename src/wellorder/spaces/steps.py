@@ -68,7 +68,9 @@ class Steps:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Steps:
         """Return the steps that :meth:`to_arrays` has written down."""
-        return cls(arrays["feature"], arrays["threshold"], arrays["weight"])
+        if set(arrays) != {"feature", "threshold", "weight"}:
+            raise ValueError(f"steps have features, thresholds and weights; got {', '.join(map(str, arrays))}")
+        return cls(**arrays)
 
     def check(self, n_features: int) -> None:
         """Raise an error where parts read from a file do not fit together."""
