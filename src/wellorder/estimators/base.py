@@ -10,11 +10,16 @@ from sklearn.base import BaseEstimator
 
 from ..metrics import swapped_pairs
 from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
-from ..scoring import list_scores
+from ..scoring import list_scores, warn_if_groups_are_lost
 from ..sweeps import Array, to_numpy
 from .validation import as_order
 
 __all__ = ["Ranker", "list_scores"]
+
+_PASS_GROUPS = (
+    "pass groups= to score, or wo.Grades(y, groups) as y; where scikit-learn calls score, it passes groups on with "
+    "sklearn.set_config(enable_metadata_routing=True)"
+)
 
 
 class Ranker(BaseEstimator):
@@ -26,6 +31,7 @@ class Ranker(BaseEstimator):
 
     order: Any
     levels: Any
+    n_groups_: int
 
     @abstractmethod
     def decision_function(self, X: Any) -> Array:
@@ -47,10 +53,13 @@ class Ranker(BaseEstimator):
         X : array of shape (n, d)
         y : array of shape (n,), Grades, or Comparisons
         groups : array of shape (n,), optional
-            One id a row: only rows of one group are compared.
+            One id a row: only rows of one group are compared. A model that was fitted on several groups warns
+            without them.
         sample_weight : array of shape (n,), optional
         """
         order = as_order(y, groups, sample_weight, self.order, self.levels)
+        if isinstance(order, Grades):
+            warn_if_groups_are_lost(self, order.group, _PASS_GROUPS)
         scores = list_scores(self, X, order.group if isinstance(order, Grades) else None)
         if isinstance(order, OrderSum):
             raise ValueError("score takes grades or comparisons, not their sum; score each part on its own")
