@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from inspect import signature
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,34 @@ def _as_array(scores: Any) -> npt.NDArray[Any]:
 def ranks_lists(model: Any) -> bool:
     """Say whether a row's score depends on the rows of its list, so that the model has to be told the groups."""
     return "groups" in signature(_function(_last(None, model)[1])).parameters
+
+
+def count_fitted_groups(model: Any) -> int:
+    """Return how many groups a model was fitted on; 1 where it does not say."""
+    found = getattr(_last(None, model)[1], "n_groups_", 1)
+    return int(found) if isinstance(found, Integral) else 1
+
+
+def warn_if_groups_are_lost(model: Any, groups: Any, way_out: str, *, depth: int = 1) -> None:
+    """Warn where a model that was fitted on several groups is judged without any: rows of different groups then count.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    groups : array of shape (n,) or None
+        Those of the rows that it is judged by.
+    way_out : str
+        How the caller takes groups.
+    depth : int, default=1
+        How many calls away the one is that could have passed them.
+    """
+    if groups is None and (n_groups := count_fitted_groups(model)) > 1:
+        warnings.warn(
+            f"{type(_last(None, model)[1]).__name__} was fitted on {n_groups:,} groups, and is judged without any, as "
+            f"if all rows were one list; {way_out}",
+            stacklevel=depth + 2,
+        )
 
 
 def _function(model: Any) -> Any:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import joblib
 import numpy as np
 import polars as pl
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import wellorder as wo
 from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials
 from wellorder.evaluation.size import Size
+from wellorder.evaluation.tasks import GradedTask, feasible_folds
 
 from .tables import make_comparisons, make_table
 
@@ -280,6 +282,59 @@ def test_repeats_that_would_not_finish_are_not_begun(fake):
     assert board.leader.n_splits == 3
     assert board.is_complete
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize(("n_folds", "n_repeats", "n_done"), [(3, 10**9, 6), (30, 10**9, 8)], ids=["repeats", "folds"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_splits_are_cut_as_there_is_time_for_them(fake, monkeypatch, n_folds, n_repeats, n_done, n_jobs):
+    cut = []
+
+    def counted(self, *arguments):
+        for split in feasible_folds(self.order, *arguments):
+            cut.append((split.repeat, split.fold))
+            yield split
+            assert len(cut) < 60, "splits are cut for which there is no time"
+
+    monkeypatch.setattr(GradedTask, "splits", counted)
+    fake(lambda name, split: 4.0 * n_jobs)
+    with joblib.parallel_config(backend="threading"):
+        settings = {"n_folds": n_folds, "n_repeats": n_repeats, "time_budget": 35.0, "n_jobs": n_jobs}
+        board = compare(make_table(), ["rank-svm"], **settings)
+    assert board.leader.n_splits == n_done if n_jobs == 1 else board.leader.n_splits >= n_done
+    assert cut == [(place // n_folds, place % n_folds) for place in range(len(cut))]
+    if n_folds == 3:
+        assert (board.protocol.n_repeats, board.protocol.planned_repeats) == (2, n_repeats)
+        assert len(cut) == 6
+    else:
+        assert board.time_was_up
+
+
+def test_the_time_that_cutting_takes_counts(fake, monkeypatch):
+    def slow(self, *arguments):
+        for split in feasible_folds(self.order, *arguments):
+            time.sleep(0.02)
+            yield split
+
+    monkeypatch.setattr(GradedTask, "splits", slow)
+    fake(lambda name, split: 1.0)
+    board = compare(make_table(), ["ridge", "best-feature"], n_folds=3, n_repeats=1)
+    assert [record.search_seconds >= 0.02 for record in board.of("ridge")[1:]] == [True, True]
+    assert all(record.search_seconds < 0.02 for record in board.of("best-feature"))
+
+
+def test_rounds_that_cannot_be_cut_any_more_end_the_comparison_and_keep_what_is_done(fake, monkeypatch):
+    def two_rounds(self, *arguments):
+        for split in feasible_folds(self.order, *arguments):
+            if split.repeat == 2:
+                raise ValueError("there is no pair to learn from in the training part of fold 0 of repeat 2")
+            yield split
+
+    monkeypatch.setattr(GradedTask, "splits", two_rounds)
+    fake(lambda name, split: 1.0)
+    with pytest.warns(UserWarning, match="of repeat 2; the comparison is over the splits before that"):
+        board = compare(make_table(), ["ridge"], n_folds=3, n_repeats=9, time_budget=None)
+    assert (board.leader.n_splits, board.protocol.n_repeats, board.protocol.planned_repeats) == (6, 2, None)
+    assert board.is_complete
 
 
 @pytest.mark.parametrize("slow", ["rank-svm", "ridge"])

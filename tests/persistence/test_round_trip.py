@@ -264,14 +264,13 @@ def test_output_settings_passed_columns_and_slices_are_kept(again):
 
 def test_text_levels_names_and_groups(again):
     levels = ["poor", "fair", "good"]
-    model = wo.RankSVM(levels=levels, order="chain").fit(
-        FRAME[["a", "b"]], np.array(levels)[Y], groups=np.arange(40) % 4
-    )
+    rows, grades, groups = FRAME[["a", "b"]], np.array(levels)[Y], np.arange(40) % 4
+    model = wo.RankSVM(levels=levels, order="chain").fit(rows, grades, groups=groups)
     loaded = again(model)
     assert loaded.levels == levels
     assert list(loaded.feature_names_in_) == ["a", "b"]
     assert same(dict(sorted(vars(loaded).items())), dict(sorted(vars(model).items())))
-    assert loaded.score(FRAME[["a", "b"]], np.array(levels)[Y]) == model.score(FRAME[["a", "b"]], np.array(levels)[Y])
+    assert loaded.score(rows, grades, groups) == model.score(rows, grades, groups)
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(FRAME[["b", "a"]])
 

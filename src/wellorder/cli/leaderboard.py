@@ -34,6 +34,9 @@ def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
     baselines = [each.method for each in board.standings if each.is_baseline]
     if baselines:
         say(f"baselines: {', '.join(baselines)}")
+    silent = [each.method for each in board.standings if each.n_without_order]
+    if silent:
+        say(f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}")
     if protocol.metric == "comparison_error":
         _say_who_knows_no_ties(board.standings)
     for reason, names in board.reasons.items():
@@ -86,6 +89,8 @@ def _row(place: int, standing: Standing, metric: str, others: list[str]) -> list
 
 
 def _verdict(standing: Standing) -> str:
+    if standing.lack_of_order:
+        return standing.lack_of_order
     if standing.p_value is None:
         return ""
     if standing.p_value != standing.p_value:

@@ -105,7 +105,7 @@ class LiveBoard:
         definition = find_definition(plan.metric)
         write = write_percent if definition is not None and definition.is_share else number
         spread = NOTHING
-        if len(values) > 1:
+        if len(values) > 2 and not any(record.orders_nothing for record in records):
             interval = mean_interval(values, records[0].n_train, records[0].n_test)
             spread = f"± {write((interval.high - interval.low) / 2)}"
         splits = f"{len(records)} of {plan.n_folds * plan.n_repeats}"

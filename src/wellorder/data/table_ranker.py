@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..order.columns import own_order
-from ..scoring import advantage_of, list_scores, ranks_lists
+from ..scoring import advantage_of, count_fitted_groups, list_scores, ranks_lists
 from ..spaces import Pairs
 from ..state import (
     ANY,
@@ -213,6 +213,11 @@ class TableRanker(Stored, BaseEstimator):
             number = self._numbers_of(pairs.items)
             view = Pairs(_identity(len(self.items_ or [])), number[pairs.left], number[pairs.right])
         return np.asarray(self.ranker_.predict_proba(view))
+
+    @property
+    def n_groups_(self) -> int:
+        """How many groups the ranker was fitted on."""
+        return count_fitted_groups(self.ranker_)
 
     @property
     def takes_strangers(self) -> bool:

@@ -10,12 +10,17 @@ from sklearn.base import BaseEstimator
 
 from ..metrics import swapped_pairs
 from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
-from ..scoring import list_scores
-from ..state import Part, Stored, checked, none_or, refuse_alike
+from ..scoring import list_scores, warn_if_groups_are_lost
+from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
 from ..sweeps import Array, to_numpy
 from .validation import as_order
 
 __all__ = ["Ranker", "list_scores"]
+
+_PASS_GROUPS = (
+    "pass groups= to score, or wo.Grades(y, groups) as y; where scikit-learn calls score, it passes groups on with "
+    "sklearn.set_config(enable_metadata_routing=True)"
+)
 
 
 class Ranker(Stored, BaseEstimator):
@@ -27,10 +32,11 @@ class Ranker(Stored, BaseEstimator):
 
     order: Any
     levels: Any
+    n_groups_: int
 
     def _fitted_state(self) -> dict[str, Part]:
         levels = none_or(checked(refuse_alike))  # they are numbered by a look-up table wherever rows are judged
-        return super()._fitted_state() | {"levels": levels}
+        return super()._fitted_state() | {"levels": levels, "n_groups_": absent_or(count())}
 
     @abstractmethod
     def decision_function(self, X: Any) -> Array:
@@ -52,10 +58,13 @@ class Ranker(Stored, BaseEstimator):
         X : array of shape (n, d)
         y : array of shape (n,), Grades, or Comparisons
         groups : array of shape (n,), optional
-            One id a row: only rows of one group are compared.
+            One id a row: only rows of one group are compared. A model that was fitted on several groups warns
+            without them.
         sample_weight : array of shape (n,), optional
         """
         order = as_order(y, groups, sample_weight, self.order, self.levels)
+        if isinstance(order, Grades):
+            warn_if_groups_are_lost(self, order.group, _PASS_GROUPS)
         scores = list_scores(self, X, order.group if isinstance(order, Grades) else None)
         if isinstance(order, OrderSum):
             raise ValueError("score takes grades or comparisons, not their sum; score each part on its own")

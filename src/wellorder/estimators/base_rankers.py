@@ -148,12 +148,13 @@ def fit_stacked(base: RankSVM, rows: Rows) -> list[RankSVM] | None:
     if not results[0].converged:
         return None
     fitted = []
-    for result, count in zip(results, n_pairs.tolist(), strict=True):
+    for result, count, ends in zip(results, n_pairs.tolist(), rows.ends, strict=True):
         ranker = clone(base)
         ranker._store(result.coef, rows.X)
         ranker.n_features_in_ = int(rows.X.shape[1])
         ranker.objective_, ranker.gap_, ranker.n_iter_ = result.objective, result.gap, result.n_iter
         ranker.n_pairs_ = count
+        ranker.n_groups_ = 1 if rows.group is None else len(np.unique(rows.group[np.isin(rows.level, ends)]))
         fitted.append(ranker)
     return fitted
 

@@ -34,6 +34,8 @@ class BestFeature(LinearRanker):
         The number of that column.
     swapped_pairs_ : float
         Its share of swapped training pairs.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -62,6 +64,7 @@ class BestFeature(LinearRanker):
             column = X[:, [feature]].toarray().ravel() if hasattr(X, "toarray") else X[:, feature]
             for turned in (False, True):
                 best = min(best, (_swapped(pairs, -column if turned else column), feature, turned))
+        self.n_groups_ = order.n_groups
         swapped, self.feature_, turned = best
         self.swapped_pairs_ = float(swapped / pairs.total)
         self.coef_ = np.zeros(X.shape[1])

@@ -16,7 +16,7 @@ from ..solvers import Validation
 from ..sweeps import Array, Floats, use_compiled
 from ..sweeps.dispatch import prefer_compiled
 from .boost_risk import BoostRisk, PairRisk, RowRisk, choose_pairs, row_weights, swapped_share, take_pairs, take_rows
-from .ordinal_model import refuse_lost_weights
+from .ordinal_model import NumberedRows, refuse_lost_weights
 from .validation import Order, read_order, refuse_no_pairs
 
 
@@ -38,6 +38,8 @@ class Task:
     validation: Validation | None
     consistent: bool = False
     classes: Array | None = None
+    n_groups: int = 1
+    """Of all the rows that were given."""
 
 
 class Settings(Protocol):
@@ -117,30 +119,32 @@ def pair_task(
     chosen, consistent = choose_pairs(pairs, settings.consistent)
     risk = PairRisk(loss, chosen, weight)
     if held is None:
-        return Task(X, risk, None, consistent)
+        return Task(X, risk, None, consistent, n_groups=order.n_groups)
     if settings.stopping == "swaps":
         plain = held
-        return Task(X, risk, Validation(held_X, lambda scores, fitted: swapped_share(plain, scores)), consistent)
-    weight = row_weights(held)
-    held, _ = choose_pairs(held, "auto" if consistent else False)
-    return Task(X, risk, _validation(risk, PairRisk(loss, held, weight), held_X), consistent)
+        validation = Validation(held_X, lambda scores, fitted: swapped_share(plain, scores))
+    else:
+        weight = row_weights(held)
+        held, _ = choose_pairs(held, "auto" if consistent else False)
+        validation = _validation(risk, PairRisk(loss, held, weight), held_X)
+    return Task(X, risk, validation, consistent, n_groups=order.n_groups)
 
 
 def ordinal_task(
     settings: Settings,
-    numbered: tuple[GradedRows, Array],
+    numbered: NumberedRows,
     rows: Rows,
     beside: Rows | None,
     share: float,
     rng: np.random.Generator,
 ) -> Task:
     """State a risk of graded rows with thresholds between the levels that are present."""
-    loss, (graded, classes) = ROW_LOSSES[settings.loss], numbered
+    loss, (graded, classes, n_groups) = ROW_LOSSES[settings.loss], numbered
     if beside is None:
-        return replace(_row_task(loss, rows.X, graded, share, rng), classes=classes)
+        return replace(_row_task(loss, rows.X, graded, share, rng), classes=classes, n_groups=n_groups)
     held = _matched(_graded(settings, beside, levels=classes.tolist()), classes.tolist())
     risk = RowRisk(loss, graded)
-    return Task(rows.X, risk, _validation(risk, _judged(loss, held), beside.X), classes=classes)
+    return Task(rows.X, risk, _validation(risk, _judged(loss, held), beside.X), classes=classes, n_groups=n_groups)
 
 
 def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: float, rng: np.random.Generator) -> Task:
@@ -150,10 +154,10 @@ def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: flo
     loss, graded = _squares(grades)
     refuse_lost_weights(graded.weight[graded.level >= 0])
     if beside is None:
-        return _row_task(loss, rows.X, graded, share, rng)
+        return replace(_row_task(loss, rows.X, graded, share, rng), n_groups=grades.n_groups)
     risk = RowRisk(loss, graded)
     held = _judged(*_squares(_graded(settings, beside, levels=settings.levels)))
-    return Task(rows.X, risk, _validation(risk, held, beside.X))
+    return Task(rows.X, risk, _validation(risk, held, beside.X), n_groups=grades.n_groups)
 
 
 def keep_apart(level: Array, group: Array | None, share: float, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -55,6 +55,8 @@ class BoostedTrees(Ranker):
         The trees.
     constant_ : float
         Added to the scores; with objective="regression" it makes them grades.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -112,6 +114,7 @@ class BoostedTrees(Ranker):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         forest, self.constant_ = self._grow(X, grades, seed)
         self.pieces_ = forest.to_arrays()
+        self.n_groups_ = grades.n_groups
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -106,6 +106,8 @@ class ConvexHullRanker(KernelModel, Ranker):
     gap_ : float
         About how far the objective is from its minimum.
     n_iter_ : int
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -207,6 +209,7 @@ class ConvexHullRanker(KernelModel, Ranker):
         warn_if_not_converged(result, self.max_iter, self.tol, strength="nu")
         self._store(result.coef, X)
         self.edges_ = task.edge_labels
+        self.n_groups_ = task.n_groups
         self.objective_ = result.objective
         self.gap_ = result.gap
         self.n_iter_ = result.n_iter

@@ -26,6 +26,7 @@ class HullTask(NamedTuple):
     """(lower, higher) of each edge, in the user's own labels."""
     weighed: Ints
     """The rows that have a positive weight, graded or not."""
+    n_groups: int
 
     @property
     def weights_edges(self) -> bool:
@@ -73,6 +74,7 @@ def read_hulls(
         EdgeSlacks(edges, len(joined)),
         level_labels(grades)[np.column_stack([low, high])],
         np.flatnonzero(weight > 0),
+        grades.n_groups,
     )
 
 

@@ -95,6 +95,8 @@ class MultipleHyperplaneRanker(Ranker):
         none.
     weights_ : array
         α of each ranker, in the order of ``rankers_``; ones where the aggregate has no weights.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -166,6 +168,7 @@ class MultipleHyperplaneRanker(Ranker):
         fitted = self._fit_rankers(base, Rows(X, grades.level, grades.group, grades.weight, "pairs", ends))
         self.rankers_ = {(labels[low], labels[high]): ranker for (low, high), ranker in zip(ends, fitted, strict=True)}
         self.weights_ = self._choose_weights(X, grades)
+        self.n_groups_ = grades.n_groups
         return self
 
     def decision_function(self, X: Any, groups: Any = None) -> Array:

@@ -51,6 +51,8 @@ class NestedRanker(Ranker):
         The fitted rankers, one a stage. There are fewer than asked for where the rows left held no pair to learn from.
     n_rows_ : list of int
         How many rows each of them was trained on.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -102,6 +104,7 @@ class NestedRanker(Ranker):
         group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
         inside = np.flatnonzero(weight > 0)
         size = np.bincount(group, weight)
+        self.n_groups_ = grades.n_groups
         self.rankers_: list[Any] = []
         self.n_rows_: list[int] = []
         # invariant: `inside` are the rows that all stages so far have put at the top

@@ -101,6 +101,8 @@ class OrderBoost(OrdinalModel):
         The bumps, or the trees.
     learners_, learner_weights_ : list, array
         The fitted regressors and their weights, with a learner of your own.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -281,6 +283,7 @@ class OrderBoost(OrdinalModel):
             self.learners_, self.learner_weights_ = pieces.fitted, pieces.weight
         else:
             self.pieces_ = pieces.to_arrays()
+        self.n_groups_ = task.n_groups
         self.n_estimators_ = result.n_rounds
         self.train_risk_ = result.train_risk / task.risk.mass
         if result.validation_risk is not None:

@@ -100,6 +100,8 @@ class OrderEnsemble(Ranker):
     threshold_ : float
         Of comparisons only: scores that differ by no more are predicted to tie. It is the one with the fewest errors on
         held-out comparisons; 0 where none is a tie.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -191,6 +193,7 @@ class OrderEnsemble(Ranker):
         folds = self._make_folds(X, y, groups, sample_weight, rng)
         order = folds.grades if isinstance(folds, GradedFolds) else folds.comparisons
         members = default_members(X, order, int(rng.integers(2**31 - 1))) if given is None else given
+        self.n_groups_ = order.n_groups
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
         self.weights_ = self._choose_weights(points, folds)

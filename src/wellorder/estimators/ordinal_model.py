@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .validation import Order, read_order
 _MOST_LEVELS = 1_000
 _LEAST_WEIGHT = 1e-140
 """Sums of weights are kept well between this and its inverse: solvers square them."""
+
+
+NumberedRows: TypeAlias = tuple[GradedRows, Array, int]
 
 
 class OrdinalModel(Ranker):
@@ -36,12 +39,11 @@ class OrdinalModel(Ranker):
         scores = self.decision_function(X)
         return np.asarray(self.classes_[np.searchsorted(np.sort(self.thresholds_), scores, side="left")])
 
-    def _read_rows(self, y: Any, groups: Any, sample_weight: Any, n_rows: int) -> tuple[GradedRows, Array]:
-        """Return the rows with the present levels numbered, and the labels of these levels."""
+    def _read_rows(self, y: Any, groups: Any, sample_weight: Any, n_rows: int) -> NumberedRows:
+        """Return the rows with the present levels numbered, the labels of these levels, and the number of groups."""
         model = type(self).__name__
-        return _number(
-            _read_grades(read_order(y, groups, sample_weight, "full", self.levels, "pairs"), n_rows, model), model
-        )
+        grades = _read_grades(read_order(y, groups, sample_weight, "full", self.levels, "pairs"), n_rows, model)
+        return *_number(grades, model), grades.n_groups
 
     def _fitted_state(self) -> dict[str, Part]:
         return super()._fitted_state() | {"thresholds_": floats("r-1"), "classes_": labels("r")}

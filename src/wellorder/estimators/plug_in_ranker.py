@@ -59,6 +59,8 @@ class PlugInRanker(Ranker):
         The levels present, from worst to best, in the user's own labels.
     weight_, gain_ : arrays of shape (K,)
         w_k and σ_k w_k.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -114,6 +116,7 @@ class PlugInRanker(Ranker):
             self.estimator_ = classifier.fit(rows, number, **weights)
         self.classes_ = level_labels(grades)[present]
         self.weight_, self.gain_ = weight, gain
+        self.n_groups_ = grades.n_groups
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -65,6 +65,8 @@ class ProportionalOdds(OrdinalModel):
     objective_ : float
         The objective at the minimum; minus the log-likelihood, with ``C=numpy.inf``.
     n_iter_ : int
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -119,7 +121,7 @@ class ProportionalOdds(OrdinalModel):
         """
         self._check_parameters()
         X = self._check_rows(X, reset=True)
-        rows, classes = self._read_rows(y, groups, sample_weight, X.shape[0])
+        rows, classes, n_groups = self._read_rows(y, groups, sample_weight, X.shape[0])
         start = self._start(X.shape[1]) if self.warm_start else None
         held = hold_rows(X)
         for name in ("coef_se_", "thresholds_se_"):  # of an earlier fit without a penalty
@@ -139,6 +141,7 @@ class ProportionalOdds(OrdinalModel):
         self.coef_ = result.coef.astype(X.dtype)
         self.thresholds_ = thresholds
         self.classes_ = classes
+        self.n_groups_ = n_groups
         self.objective_ = result.objective
         self.n_iter_ = result.n_iter
         return self

@@ -68,6 +68,8 @@ class RankBoost(Ranker):
         The same of the rows kept apart, or their share of swapped pairs.
     pieces_ : dict of arrays
         The features, thresholds and weights of the weak rankers; those with the same threshold are one.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -142,6 +144,7 @@ class RankBoost(Ranker):
         rounds = Rounds(self.n_estimators, float(self.learning_rate), self.n_iter_no_change)
         result = boost_steps(task.X, task.risk.weight, task.risk, task.validation, rounds, rule=STEP_RULES[self.step])
         self.pieces_ = result.pieces.to_arrays()
+        self.n_groups_ = task.n_groups
         self.n_estimators_ = result.n_rounds
         self.train_risk_ = result.train_risk / task.risk.mass
         self.__dict__.pop("validation_risk_", None)

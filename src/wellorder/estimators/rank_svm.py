@@ -95,6 +95,8 @@ class RankSVM(DeviceModel, Ranker):
         About how far the objective is from its minimum; for the hinge, the duality gap.
     n_pairs_ : int
         How many pairs took part, exactly.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -208,6 +210,7 @@ class RankSVM(DeviceModel, Ranker):
         self.gap_ = result.gap
         self.n_iter_ = result.n_iter
         self.n_pairs_ = pairs.n_pairs
+        self.n_groups_ = order.n_groups
         return self
 
     def _choose_pairs(self, order: Order, n_rows: int, rng: np.random.Generator) -> PairSet:

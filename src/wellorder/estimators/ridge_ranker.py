@@ -35,6 +35,8 @@ class RidgeRanker(LinearRanker):
     Attributes
     ----------
     coef_ : array of shape (d,)
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -67,6 +69,7 @@ class RidgeRanker(LinearRanker):
             weight = None if order.weight is None else order.weight[judged]
         solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
         self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
+        self.n_groups_ = order.n_groups
         return self
 
     def _check_parameters(self) -> None:

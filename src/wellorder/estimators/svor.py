@@ -76,6 +76,8 @@ class SVOR(KernelModel, OrdinalModel):
     gap_ : float
         The duality gap: the objective is at most so far from its minimum.
     n_iter_ : int
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -145,7 +147,7 @@ class SVOR(KernelModel, OrdinalModel):
         self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        graded, classes = self._read_rows(y, groups, sample_weight, X.shape[0])
+        graded, classes, n_groups = self._read_rows(y, groups, sample_weight, X.shape[0])
         rows = OrdinalRows(graded.level, graded.weight, graded.n_levels, self.thresholds)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
@@ -155,6 +157,7 @@ class SVOR(KernelModel, OrdinalModel):
         self._store(result.coef, X)
         self.thresholds_ = _in_order(ordinal_hinge(problem.space.scores(result.coef), rows)[1], self.thresholds)
         self.classes_ = classes
+        self.n_groups_ = n_groups
         self.objective_ = result.objective
         self.gap_ = result.gap
         self.n_iter_ = result.n_iter

@@ -75,6 +75,8 @@ class SwapSVM(KernelModel, Ranker):
     n_iter_ : int
     n_pairs_ : int
         How many pairs took part, exactly.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -160,6 +162,7 @@ class SwapSVM(KernelModel, Ranker):
         self.n_constraints_ = result.n_constraints
         self.n_iter_ = result.n_iter
         self.n_pairs_ = pairs.n_pairs
+        self.n_groups_ = order.n_groups
         return self
 
     def _fitted_state(self) -> dict[str, Part]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -96,10 +97,11 @@ def compare(
         seed=seed,
         time_budget=time_budget,
     )
-    splits = list(task.splits(n_folds, n_repeats, seed))
-    chosen, left_out, memory = choose_methods(task, methods, splits[0])
+    splits = task.splits(n_folds, n_repeats, seed)
+    first = next(splits)
+    chosen, left_out, memory = choose_methods(task, methods, first)
     jobs, at_once = decide_jobs(n_jobs, memory, len(task.order))
-    protocol = replace(protocol, n_jobs=jobs, memory=memory)
+    protocol = replace(protocol, n_folds=task.n_folds(n_folds), n_jobs=jobs, memory=memory)
     kept = RecordFile(records)
     kept.refuse_unwritable()
     if begin is not None:
@@ -108,7 +110,7 @@ def compare(
                 task.name,
                 tuple(chosen),
                 tuple(left_out),
-                sum(split.repeat == 0 for split in splits),
+                protocol.n_folds,
                 n_repeats,
                 protocol.metric,
                 greater_is_better(protocol.metric, task.supervision),
@@ -118,7 +120,7 @@ def compare(
                 available_bytes(),
             )
         )
-    run = ComparisonRun(task, protocol, splits, kept, progress, at_once=at_once)
+    run = ComparisonRun(task, protocol, chain([first], splits), kept, progress, at_once=at_once)
     run.go(chosen, left_out)
     return make_leaderboard(
         task.name,
@@ -127,10 +129,9 @@ def compare(
         run.left_out,
         replace(
             protocol,
-            n_folds=run.n_folds,
             n_repeats=run.n_repeats,
             code=_code(table, run),
-            planned_repeats=protocol.n_repeats if run.n_repeats < protocol.n_repeats else None,
+            planned_repeats=run.planned_repeats if run.n_repeats < run.planned_repeats else None,
         ),
         examine(table),
         greater_is_better=greater_is_better(protocol.metric, task.supervision),
@@ -158,7 +159,7 @@ def _code(table: AnyTable, run: ComparisonRun) -> str:
     """Write the Python lines that compute the same on any machine: what there was time for, without a limit of time."""
     protocol = run.protocol
     options: dict[str, Any] = {"metric": protocol.metric, "metrics": list(protocol.metrics[1:] or protocol.metrics)}
-    options |= {"n_folds": run.n_folds, "n_repeats": run.n_repeats}
+    options |= {"n_folds": protocol.n_folds, "n_repeats": run.n_repeats}
     options |= {"inner_folds": protocol.inner_folds, "seed": protocol.seed, "time_budget": None}
     written = "".join(f", {name}={value!r}" for name, value in options.items())
     methods = [name for name in METHODS if name in run.active]

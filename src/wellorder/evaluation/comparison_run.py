@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -22,6 +25,9 @@ from .tasks import ComparisonTask, GradedTask
 from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, trial_key
 
 logger = logging.getLogger(__name__)
+
+_PLANNED_AT_ONCE = 20
+"""Splits whose trials are handed to several processes together: enough that none waits long for the last."""
 
 _NOT_ITS_TURN = "the comparison was stopped before its turn"
 
@@ -52,7 +58,7 @@ class ComparisonRun:
         self,
         task: GradedTask | ComparisonTask,
         protocol: Protocol,
-        splits: Sequence[Split],
+        splits: Iterable[Split],
         kept: RecordFile,
         progress: Callable[[Progress], None] | None,
         *,
@@ -64,8 +70,10 @@ class ComparisonRun:
         self.progress = progress
         self.budget = Budget(protocol.time_budget, protocol.n_jobs)
         self.crew = Crew(task, protocol, protocol.n_jobs, 0.0 if at_once else PATIENCE)
-        self.splits = list(splits)
-        self.n_folds = sum(split.repeat == 0 for split in self.splits)
+        self._splits = iter(splits)  # cut as they are needed: all of many repeats would fill the memory
+        self.n_folds = protocol.n_folds
+        self.planned_repeats = protocol.n_repeats
+        """As asked for; fewer once the data turn out to have no more."""
         self.n_repeats = protocol.n_repeats
         """As planned; fewer once it is clear that there is no time for more."""
         self.used: list[Record] = []
@@ -73,13 +81,13 @@ class ComparisonRun:
         self.active: list[str] = []
         self.is_complete = False
         self.time_was_up = False
+        self.spent = 0.0
+        """Seconds of all trials used so far, in this run or an earlier one."""
+        self._seconds_of: defaultdict[str, list[float]] = defaultdict(list)
         self._n_begun = 1  # repeats
         self._n_told = 0
-
-    @property
-    def spent(self) -> float:
-        """Seconds of all trials used so far, in this run or an earlier one."""
-        return sum(record.seconds for record in self.used)
+        self._n_cut = 0
+        self._cutting = 0.0  # seconds, not yet counted
 
     def go(self, chosen: Iterable[str], left_out: Iterable[LeftOut]) -> None:
         """Run the methods split by split, until all is done, the time is up, or somebody interrupts.
@@ -91,14 +99,13 @@ class ComparisonRun:
         try:
             self._run_first()
             self._leave_out_what_does_not_fit()
-            self.is_complete = self._run_all(self.splits[1 : self.n_folds])
+            self.is_complete = self._run_next(self.n_folds - 1)
             while self.is_complete and self._n_begun < self.n_repeats:
                 if not self.budget.allows(self._pace(), self.n_folds, self.spent):
                     self.n_repeats = self._n_begun  # a repeat that would not finish is not begun
                     break
-                first = self._n_begun * self.n_folds
                 self._n_begun += 1
-                self.is_complete = self._run_all(self.splits[first : first + self.n_folds])
+                self.is_complete = self._run_next(self.n_folds)
             self.time_was_up = not self.is_complete
         except KeyboardInterrupt:
             self.is_complete = False
@@ -122,7 +129,8 @@ class ComparisonRun:
         def allow(place: int, spent: float) -> float:
             return budget.share(spent, n - place) if budget.n_jobs == 1 else budget.share(0.0, n)
 
-        trials = [self._trial(name, self.splits[0]) for name in names]
+        (split,) = self._cut(1)
+        trials = [self._trial(name, split) for name in names]
         done: dict[int, Record] = {}
         try:
             self._run(trials, allow, done)
@@ -130,12 +138,40 @@ class ComparisonRun:
             for place in sorted(done):
                 self._use(done[place])
 
-    def _run_all(self, splits: Sequence[Split]) -> bool:
-        """Run the active methods on these splits; False if the time is up before the last is done by all."""
-        if self.protocol.n_jobs == 1:  # split by split: all methods share an encoded training part
-            return all(self._run_batch([split], self.active) for split in splits)
-        pace = self._pace()  # the longest first: then no processor waits long for the last
-        return self._run_batch(splits, sorted(self.active, key=lambda name: -pace[name]))
+    def _run_next(self, n_splits: int) -> bool:
+        """Run the active methods on so many more splits; False if the time is up before the last is done by all."""
+        at_once = (
+            1 if self.protocol.n_jobs == 1 else _PLANNED_AT_ONCE
+        )  # one: all methods share an encoded training part
+        while n_splits > 0:
+            splits = self._cut(min(n_splits, at_once))
+            if not splits:
+                return True
+            names, pace = self.active, self._pace()
+            if self.protocol.n_jobs > 1:  # the longest first: then no processor waits long for the last
+                names = sorted(self.active, key=lambda name: -pace[name])
+            if not self._run_batch(splits, names):
+                return False
+            n_splits -= len(splits)
+        return True
+
+    def _cut(self, n_splits: int) -> list[Split]:
+        """Return the next splits of the round that has begun; none, with a warning, where the data have no more.
+
+        Data that cannot be cut even once are an error; those that cannot be cut once more have been judged already.
+        """
+        began = time.perf_counter()
+        try:
+            splits = list(islice(self._splits, n_splits))
+        except ValueError as error:
+            if self._n_begun == 1:
+                raise
+            self.n_repeats = self.planned_repeats = -(-self._n_cut // self.n_folds)
+            warnings.warn(f"{error}; the comparison is over the splits before that", stacklevel=2)
+            return []
+        self._n_cut += len(splits)
+        self._cutting += time.perf_counter() - began
+        return splits
 
     def _run_batch(self, splits: Sequence[Split], names: Sequence[str]) -> bool:
         """Run methods on splits, in this order; False if the time is up before all are done."""
@@ -201,6 +237,8 @@ class ComparisonRun:
 
     def _use(self, record: Record) -> None:
         self.used.append(record)
+        self.spent += record.seconds
+        self._seconds_of[record.method].append(record.seconds)
         if record.problem is not None:
             self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME))
 
@@ -245,13 +283,12 @@ class ComparisonRun:
 
     def _pace(self) -> dict[str, float]:
         """Return the mean seconds a split of each active method."""
-        times = {name: [record.seconds for record in self.used if record.method == name] for name in self.active}
-        return {name: float(np.mean(seconds)) for name, seconds in times.items()}
+        return {name: float(np.mean(self._seconds_of[name])) for name in self.active}
 
     def _trial(self, name: str, split: Split) -> Trial:
-        began = time.perf_counter()
+        began, cutting, self._cutting = time.perf_counter(), self._cutting, 0.0
         key = trial_key(self.task, name, METHODS[name], split, self.protocol)
-        return Trial(name, METHODS[name], split, key, time.perf_counter() - began)
+        return Trial(name, METHODS[name], split, key, cutting + time.perf_counter() - began)
 
 
 def _may_do_better(known: Record, seconds: float) -> bool:

@@ -26,6 +26,8 @@ class Judgement:
     metrics: dict[str, float]
     swaps: SwapTable | None = None
     curve: Curve | None = None
+    orders_nothing: bool = False
+    """Whether no two rows that should be told apart have different scores."""
 
 
 PROBABILITY_METRICS: dict[str, Callable[..., float]] = {
@@ -94,7 +96,7 @@ def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[str], bins: B
         curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
         swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
-        return Judgement(values, swaps, curve)
+        return Judgement(values, swaps, curve, _are_all_tied(grades, scores))
 
 
 def threshold_of(model: Any) -> float:
@@ -114,8 +116,19 @@ def judge_comparisons(
             name: COMPARISON_METRICS[name].function(comparisons, scores, threshold, advantage) for name in metrics
         }
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
-    differences = scores[comparisons.right] - scores[comparisons.left] - advantage
-    return Judgement(values, None, comparison_roc_curve(comparisons.outcome, differences) if with_ties else None)
+    differences = scores[comparisons.right] - scores[comparisons.left]
+    curve = comparison_roc_curve(comparisons.outcome, differences - advantage) if with_ties else None
+    decided = differences[comparisons.outcome != 0]
+    return Judgement(values, None, curve, bool(len(decided)) and not decided.any())
+
+
+def _are_all_tied(grades: Grades, scores: Floats) -> bool:
+    """Say whether all rows of a list that are in a pair have the same score, in every list; O(n)."""
+    rows = grades.pairs.active
+    group = np.zeros(len(rows), np.int32) if grades.group is None else grades.group[rows]
+    lowest = np.full(grades.n_groups, np.inf)
+    np.minimum.at(lowest, group, scores[rows])
+    return bool(len(rows)) and bool((scores[rows] == lowest[group]).all())
 
 
 def value_of(metric: Metric, grades: Grades, scores: Floats) -> float:

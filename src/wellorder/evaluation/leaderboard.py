@@ -73,17 +73,34 @@ class Standing:
     """Of the metric over the splits."""
     low: float
     high: float
-    """A 95 % interval of the mean (corrected for overlapping training parts); NaN with one split."""
+    """A 95 % interval of the mean (corrected for overlapping training parts); NaN where the splits say nothing of it:
+    with fewer than three, where all have the same value, or where the method orders nothing on one of them."""
     metrics: dict[str, float]
     """The means of everything that was measured."""
     p_value: float | None
     """Against the leader (corrected resampled paired test, Holm over every two methods); None for the leader, and NaN
-    with fewer than three splits."""
+    with fewer than three splits, or where the method orders nothing on one of them."""
     search_seconds: float
     fit_seconds: float
     """Means over the splits."""
     params: dict[str, Json]
     """What the searches chose most often."""
+    n_without_order: int = 0
+    """Splits on which the model gave all test rows of a list the same score. What it reaches there is a convention of
+    the metric's, not an order: a mean over such splits has no interval, and is not tested against the leader."""
+
+    @property
+    def lack_of_order(self) -> str:
+        """Says in a few words where the method orders nothing; empty where it orders on every split."""
+        if not self.n_without_order:
+            return ""
+        where = "" if self.n_without_order == self.n_splits else f" on {self.n_without_order} of {self.n_splits} splits"
+        return f"orders nothing{where}"
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it stands behind the leader: beyond chance, or as it orders nothing on some split."""
+        return self.is_told_apart or (self.p_value is not None and self.n_without_order > 0)
 
     @property
     def is_told_apart(self) -> bool:
@@ -171,7 +188,9 @@ def make_leaderboard(
     sign = 1.0 if greater_is_better else -1.0
     values = {name: _values(kept, name, protocol.metric) for name in methods}
     ranked = sorted(methods, key=lambda name: (np.isnan(known_mean(values[name])), -sign * known_mean(values[name])))
-    p_values = _against_leader(kept, [values[name] for name in ranked])
+    silent = {record.method for record in kept if record.orders_nothing} - {ranked[0]}
+    tested = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
+    p_values = _against_leader(kept, tested)
     standings = tuple(
         _standing(kept, name, protocol, p_value) for name, p_value in zip(ranked, [None, *p_values], strict=True)
     )
@@ -198,7 +217,8 @@ def _cells(standing: Standing, metric: str, others: Sequence[str]) -> list[str]:
         standing.method + (" (baseline)" if standing.is_baseline else ""),
         write(standing.mean),
         f"{write(standing.low)} to {write(standing.high)}" if np.isfinite(standing.low) else NOTHING,
-        "best" if standing.p_value is None else f"{verdict}, p = {standing.p_value:.2g}" if tested else verdict,
+        standing.lack_of_order
+        or ("best" if standing.p_value is None else f"{verdict}, p = {standing.p_value:.2g}" if tested else verdict),
         *(_write_number(standing.metrics.get(name, np.nan)) for name in others),
         write_seconds(standing.search_seconds),
         write_seconds(standing.fit_seconds),
@@ -243,7 +263,9 @@ def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_valu
     values = _values(mine, method, protocol.metric)
     finite = values[np.isfinite(values)]
     sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
-    interval = mean_interval(finite, *sizes) if len(finite) > 1 else None
+    n_without_order = sum(record.orders_nothing for record in mine)
+    varies = len(finite) > 2 and float(np.ptp(finite)) > 0
+    interval = mean_interval(finite, *sizes) if varies and not n_without_order else None
     chosen = Counter(json.dumps(plain(record.params), sort_keys=True) for record in mine)
     return Standing(
         method=method,
@@ -258,6 +280,7 @@ def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_valu
         search_seconds=float(np.mean([record.search_seconds for record in mine])),
         fit_seconds=float(np.mean([record.fit_seconds for record in mine])),
         params=json.loads(chosen.most_common(1)[0][0]),
+        n_without_order=n_without_order,
     )
 
 

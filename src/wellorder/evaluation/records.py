@@ -73,6 +73,8 @@ class Record:
     held_out: tuple[float, ...] | None = None
     """The scores of the test rows, or of test comparisons right less left, in the order of the split; kept for the
     first repeat of at most ``MOST_HELD_OUT`` rows."""
+    orders_nothing: bool = False
+    """Whether the model gave all test rows of a list, or both items of every test comparison, the same score."""
     notes: tuple[str, ...] = ()
     """What the fit warned of."""
     problem: str | None = None

@@ -75,7 +75,8 @@ def corrected_resampled_test(differences: Any, test_share: float, confidence: fl
     -------
     PairedTest
         p = 1 where all differences are 0; otherwise NaN with fewer than three splits, as two that happen to agree
-        would make any difference certain. An interval of NaN with fewer than two splits.
+        would make any difference certain. Where all k differences are the same, they show no spread to measure the mean
+        by: p is then that of the sign test, :math:`2^{1-k}`. An interval of NaN with fewer than two splits.
 
     References
     ----------
@@ -96,9 +97,11 @@ def corrected_resampled_test(differences: Any, test_share: float, confidence: fl
         statistic, p_value = 0.0, 1.0
     elif len(values) < 3:
         statistic = p_value = float("nan")
-    else:
-        statistic = mean / error if error > 0 else float(np.copysign(np.inf, mean))
+    elif error > 0:
+        statistic = mean / error
         p_value = float(2 * stats.t.sf(abs(statistic), len(values) - 1))
+    else:
+        statistic, p_value = float(np.copysign(np.inf, mean)), 2.0 ** (1 - len(values))
     return PairedTest(mean, low, high, statistic, p_value, confidence, len(values))
 
 

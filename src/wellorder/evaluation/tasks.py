@@ -98,8 +98,12 @@ class GradedTask:
         """What to call the data."""
         return self.table.source
 
+    def n_folds(self, wanted: int) -> int:
+        """Return how many folds a round of splits has: as many as wanted, or as there are lists with a pair."""
+        return feasible_n_folds(self.order, wanted)
+
     def splits(self, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
-        """Yield train and test rows; whole groups, or rows with every grade spread evenly."""
+        """Yield train and test rows, cut when asked for: whole groups, or rows with every grade spread evenly."""
         return feasible_folds(self.order, n_folds, n_repeats, seed)
 
     def training_part(self, rows: Ints) -> TrainingPart:
@@ -161,8 +165,12 @@ class ComparisonTask:
         """What to call the data."""
         return self.table.source
 
+    def n_folds(self, wanted: int) -> int:
+        """Return how many folds a round of splits has: as many as wanted."""
+        return feasible_n_folds(self.order, wanted)
+
     def splits(self, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
-        """Yield train and test comparisons."""
+        """Yield train and test comparisons, cut as they are asked for."""
         return feasible_folds(self.order, n_folds, n_repeats, seed)
 
     def training_part(self, rows: Ints) -> TrainingPart:
@@ -207,14 +215,21 @@ def make_task(table: AnyTable) -> GradedTask | ComparisonTask:
 
 def feasible_folds(order: Grades | Comparisons, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
     """Cut into folds, fewer where there are not enough lists with a pair; a single such list is cut by rows."""
+    n_folds = feasible_n_folds(order, n_folds)
     if isinstance(order, Comparisons):
         return comparison_folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
     if order.n_groups < 2:
         return folds(order.in_one_group(), n_folds=n_folds, n_repeats=n_repeats, seed=seed)
-    n_lists = _n_lists_with_pair(order)
-    if n_lists == 1:
+    if _n_lists_with_pair(order) == 1:
         return _folds_of_the_list_with_pairs(order, n_folds, n_repeats, seed)
-    return folds(order, n_folds=min(n_folds, n_lists or order.n_groups), n_repeats=n_repeats, seed=seed)
+    return folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
+
+
+def feasible_n_folds(order: Grades | Comparisons, wanted: int) -> int:
+    """Return how many folds :func:`feasible_folds` cuts into."""
+    if isinstance(order, Comparisons) or order.n_groups < 2 or (n_lists := _n_lists_with_pair(order)) == 1:
+        return wanted
+    return min(wanted, n_lists or order.n_groups)
 
 
 def _n_lists_with_pair(grades: Grades) -> int:

@@ -93,6 +93,7 @@ def run_trial(
         weights=tuple(np.asarray(coef, dtype=float).tolist()) if linear else None,
         features=part.features if linear else None,
         held_out=_held_out(task, scores, split),
+        orders_nothing=judgement.orders_nothing,
         notes=tuple(sorted(set(heard))),
     )
 

@@ -98,8 +98,8 @@ class LeaderboardDisplay(Drawable):
         """Say what the marks mean, as far as they occur."""
         standings = sorted(self.leaderboard.standings, key=lambda each: each.is_baseline)
         kinds = {
-            "best, or not told apart": [each for each in standings if not each.is_told_apart],
-            "worse": [each for each in standings if each.is_told_apart],
+            "best, or not told apart": [each for each in standings if not each.is_worse],
+            "worse": [each for each in standings if each.is_worse],
             "baseline": [each for each in standings if each.is_baseline],
         }
         shown = {name: _mark(each[0], ax.get_facecolor()) for name, each in kinds.items() if each}
@@ -119,6 +119,6 @@ def _mark(standing: Standing, paper: Any) -> dict[str, Any]:
         "markersize": 7,
         "color": colour,
         "markeredgewidth": 1.6,
-        "markerfacecolor": paper if standing.is_told_apart else colour,
+        "markerfacecolor": paper if standing.is_worse else colour,
         "linestyle": "none",
     }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..order import Grades
-from ..scoring import list_scores
+from ..scoring import list_scores, warn_if_groups_are_lost
 from ..sweeps import Floats
 
 
@@ -18,7 +18,9 @@ def scores_of(estimator: Any, X: Any, y: Any, groups: Any) -> Floats:
     """
     if not hasattr(estimator, "decision_function") and not hasattr(estimator, "predict"):
         raise ValueError(f"{type(estimator).__name__} has neither decision_function nor predict; give a fitted model")
-    scores = np.asarray(list_scores(estimator, X, y.group if isinstance(y, Grades) else groups), dtype=float)
+    lists = y.group if isinstance(y, Grades) else groups
+    warn_if_groups_are_lost(estimator, lists, "pass groups=, or wo.Grades(y, groups) as y", depth=2)
+    scores = np.asarray(list_scores(estimator, X, lists), dtype=float)
     if scores.ndim != 1:
         raise ValueError(f"{type(estimator).__name__} gives {scores.shape} scores; an ordering needs one score a row")
     return scores

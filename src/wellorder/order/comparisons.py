@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,6 +77,9 @@ class Comparisons:
             raise ValueError(
                 f"comparison {itself[0]} finds item {self.left[itself[0]]} better than itself; correct or drop it"
             )
+
+    n_groups: ClassVar[int] = 1
+    """Any two items may be compared: they are one list."""
 
     def __len__(self) -> int:
         return len(self.left)

@@ -36,6 +36,11 @@ class OrderSum:
     def __add__(self, other: Any) -> OrderSum:
         return add_orders(self, other)
 
+    @property
+    def n_groups(self) -> int:
+        """How many lists the rows are in; as many as the part with the most says."""
+        return max(part.n_groups for part in self.parts)
+
     def to_pairs(self, n_rows: int, balance: Balance = "pairs") -> SumOfPairs:
         """Return the pairs of all parts; parts without a pair drop out."""
         parts = [part.to_pairs(n_rows, balance) for part in self.parts]

@@ -98,8 +98,9 @@ def make_table(leaderboard: Leaderboard) -> Table:
 
 
 def _ends(standings: Sequence[Standing], splits: Mapping[str, Sequence[float]]) -> tuple[float, float]:
-    """Choose the scale: all methods fit, but no baseline that lies so far off that the others could not be seen."""
-    serious = [each for each in standings if not each.is_baseline and math.isfinite(each.mean)] or standings
+    """Choose the scale: all methods fit, but no baseline, and none without an order, so far off as to hide the rest."""
+    ordering = [each for each in standings if not each.n_without_order]
+    serious = [each for each in ordering if not each.is_baseline and math.isfinite(each.mean)] or standings
     numbers = [x for each in serious for x in (each.mean, each.low, each.high, *splits[each.method])]
     finite = [x for x in numbers if math.isfinite(x)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
@@ -127,12 +128,12 @@ def _row(leaderboard: Leaderboard, place: int, standing: Standing, whisker: Whis
         about=standing.about,
         is_baseline=standing.is_baseline,
         is_leader=place == 1,
-        is_worse=standing.is_told_apart,
+        is_worse=standing.is_worse,
         missing="" if standing.n_splits == most else f"{standing.n_splits} of {most} splits",
         value=Cell(write_value(protocol.metric, standing.mean), _sortable(standing.mean)),
         interval=write_interval(protocol.metric, standing.low, standing.high),
         whisker=whisker,
-        verdict="best" if place == 1 else verdict(standing),
+        verdict=standing.lack_of_order or ("best" if place == 1 else verdict(standing)),
         p_text="" if p_value is None else write_p(p_value),
         p_value=p_value,
         others=tuple(others),

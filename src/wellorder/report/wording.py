@@ -113,6 +113,8 @@ def verdict(standing: Standing) -> str:
 
     The test of a method with one split has no answer, which is not the same as finding no difference.
     """
+    if standing.lack_of_order:
+        return standing.lack_of_order
     if standing.p_value is None or math.isnan(standing.p_value):
         return "not tested"
     if standing.is_told_apart:
@@ -131,6 +133,8 @@ def claim(leaderboard: Leaderboard) -> str:
     else:
         interval = write_interval(metric, leader.low, leader.high)
         text = f"reaches {metric_title(metric)} {write_value(metric, leader.mean)} on held-out data"
+    if leader.lack_of_order:
+        return f"{leader.lack_of_order}: it gives all held-out rows the same score"
     if not math.isfinite(leader.mean):
         return f"has no value of {metric_title(metric)} on held-out data"
     return f"{text} ({interval})" if interval else text
@@ -142,7 +146,7 @@ def in_plain_words(leaderboard: Leaderboard) -> str:
     Chance is what a random order reaches: half of all pairs.
     """
     leader, metric = leaderboard.leader, leaderboard.protocol.metric
-    if not math.isfinite(leader.mean):
+    if leader.lack_of_order or not math.isfinite(leader.mean):
         return ""
     range_ = " The range in brackets holds the true value with 95 % confidence." if math.isfinite(leader.low) else ""
     if metric.startswith("swapped_pairs"):
@@ -170,6 +174,9 @@ def rivals(standings: Sequence[Standing]) -> str:
     others = standings[1:]
     if not others:
         return "no other method was tried"
+    others = [each for each in others if not each.lack_of_order]
+    if not others:
+        return "every other method orders nothing somewhere"
     tested = [each for each in others if each.p_value is not None and not math.isnan(each.p_value)]
     if not tested:
         return "there are too few splits to say which differences are more than chance"
