@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-_LONGEST = 120
+_LONGEST = 300
 """Seconds after which a test that waits for a cluster is taken to wait forever: its process tells where, and ends."""
 
 

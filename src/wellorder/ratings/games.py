@@ -155,7 +155,9 @@ def _times(time: Any, n_games: int) -> Floats:
     """Read times as numbers; dates become days."""
     values = _numbers(read_column(time, "time"))
     if values.dtype.kind == "O":
-        number = next((row for row, value in enumerate(values) if isinstance(value, Real)), None)
+        number = next(
+            (row for row, value in enumerate(values) if isinstance(value, Real) and not is_missing(value)), None
+        )
         if number is not None:  # NumPy would take it for microseconds since 1970
             raise ValueError(
                 f"time[{number}] is {values[number]!r} among dates or text; give all numbers, or all dates"
