@@ -328,9 +328,13 @@ def of(kind: type | tuple[type, ...], what: str) -> Part:
     return Part(check)
 
 
-def checked(look: Callable[[Any], None]) -> Part:
+def checked(look: Callable[[Any], object]) -> Part:
     """Expect whatever a function does not refuse with a ValueError."""
-    return Part(lambda value, sizes: look(value))
+
+    def check(value: Any, sizes: Sizes) -> None:
+        look(value)
+
+    return Part(check)
 
 
 def both(*parts: Part) -> Part:

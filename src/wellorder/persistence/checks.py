@@ -209,7 +209,6 @@ def _polynomial(model: Any) -> dict[str, Part]:
 def _scaler(model: Any) -> dict[str, Part]:
     mean = floats("d", missing=True)  # of a column without a single value
     return {
-        "n_samples_seen_": checked(np.asarray),
         "mean_": mean if model.with_mean else none_or(mean),
         "var_": none_or(floats("d", low=0.0, missing=True)),
         "scale_": floats("d", above=0.0, missing=True) if model.with_std else none_or(floats("d", missing=True)),
@@ -250,14 +249,13 @@ def _indicated(model: Any) -> dict[str, Part]:
 
 
 def _linear(model: Any) -> dict[str, Part]:
-    one = np.ndim(getattr(model, "coef_", None)) == 1
+    one = np.ndim(vars(model).get("coef_", 0.0)) == 1
     shape: tuple[str, ...] = ("d",) if one else ("t", "d")
 
     def check_intercept(value: Any, sizes: Sizes) -> None:
         (number() if np.ndim(value) == 0 else floats(1 if one else "t")).check(value, sizes)
 
-    told = dict.fromkeys(("n_iter_", "singular_", "rank_"), absent_or(none_or(checked(np.asarray))))
-    return {"coef_": floats(*shape), "intercept_": Part(check_intercept)} | told
+    return {"coef_": floats(*shape), "intercept_": Part(check_intercept)}
 
 
 def _logistic(model: Any) -> dict[str, Part]:
