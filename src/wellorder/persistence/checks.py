@@ -46,6 +46,7 @@ from ..state import (
     rows,
     size,
     truth,
+    tuple_of,
     whole,
 )
 from ..sweeps import Array
@@ -294,6 +295,9 @@ def _check_output(config: Any) -> None:
 def _check_transformers(model: Any) -> None:
     """Check the parts of a ColumnTransformer, and that its columns, where they are numbered, are there."""
     _check_named(model.transformers_, "drop", "passthrough")
+    known = {name for name, *_ in model.transformers} | {"remainder"}
+    if len(model._columns) != len(model.transformers) or not {name for name, *_ in model.transformers_} <= known:
+        raise ValueError("its parts are not those that it was asked for")
     for _, _, columns in model.transformers_:
         if isinstance(columns, str | slice | np.ndarray | make_column_selector):
             continue
@@ -344,6 +348,9 @@ _STATEMENTS: dict[str, Callable[[Any], dict[str, Part]]] = {
     "sklearn.compose.ColumnTransformer": lambda model: {
         "n_features_in_": size("d"),
         "sparse_output_": truth(),
+        "_columns": of(list, "a list"),
+        "_remainder": tuple_of(*[of(object, "anything")] * 3),
+        "_transformer_to_input_indices": of(dict, "a table"),
         "transformers_": checked(lambda value: _check_transformers(model)),
     },
     "sklearn.preprocessing.KBinsDiscretizer": _bins,
