@@ -141,7 +141,6 @@ LEGITIMATE = {
     "degree": (10**8,),  # a steep polynomial
     "OrderEnsemble.threshold_": ("missing",),  # the ensemble of grades that it is then has none
     "_fill_dtype": ("missing",),  # not every version of scikit-learn has it
-    **dict.fromkeys(("transformers_.1.2", "_columns.0", "_columns.1"), ({"list": []},)),  # a part without columns
     "steps.1.1": (None,),  # a step that does nothing
 }
 """Changes that make another model, and a sound one, but not of the rows that are asked about."""

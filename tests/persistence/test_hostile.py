@@ -478,6 +478,13 @@ def test_labels_and_numbers_that_take_quadratic_time(path, parts):
     refuse(path, put_together(manifest, members), r"the stored Elo is not sound: players_: it gives \d+ as a number")
 
 
+def test_what_is_quoted_from_a_file_is_one_short_line(path, parts):
+    manifest, members, state = parts
+    state["max_iter"] = with_arrays(np.arange(900), members)
+    manifest["arrays"] = len(members)
+    refuse(path, put_together(manifest, members), "max_iter must be a positive whole number, got array")
+
+
 def test_a_key_twice(path, parts):
     manifest, members, state = parts
     state["value_"] = {"dict": [[1, 0], [True, 0]]}

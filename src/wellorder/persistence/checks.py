@@ -298,6 +298,9 @@ def _check_transformers(model: Any) -> None:
     known = {name for name, *_ in model.transformers} | {"remainder"}
     if len(model._columns) != len(model.transformers) or not {name for name, *_ in model.transformers_} <= known:
         raise ValueError("its parts are not those that it was asked for")
+    for asked, (_, _, columns) in zip(model._columns, model.transformers_, strict=False):  # the rest comes last
+        if type(asked) is not type(columns) or (isinstance(asked, list) and len(asked) != len(columns)):
+            raise ValueError("its columns are not those that it was asked for")
     for _, _, columns in model.transformers_:
         if isinstance(columns, str | slice | np.ndarray | make_column_selector):
             continue

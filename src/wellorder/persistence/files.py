@@ -26,6 +26,7 @@ from .limits import FORMAT, VERSION
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 """A package's name, or its version: free text from a file would reach people's terminals."""
 
+_LONGEST_REASON = 280
 _MOST_VERSIONS = 20
 _HIGHEST_VERSION = 1_000_000
 
@@ -111,7 +112,8 @@ def load(path: str | os.PathLike[str]) -> Any:
             archive = Archive(stream)
             return _build(archive, name)
         except ModelFileError as error:
-            raise ModelFileError(f"{name}: {error}") from None
+            reason = " ".join(str(error).split())  # it may quote what it found, in many lines
+            raise ModelFileError(f"{name}: {reason[:_LONGEST_REASON]}") from None
 
 
 def _build(archive: Archive, name: str) -> Any:
