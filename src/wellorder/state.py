@@ -328,9 +328,13 @@ def of(kind: type | tuple[type, ...], what: str) -> Part:
     return Part(check)
 
 
-def checked(look: Callable[[Any], None]) -> Part:
+def checked(look: Callable[[Any], object]) -> Part:
     """Expect whatever a function does not refuse with a ValueError."""
-    return Part(lambda value, sizes: look(value))
+
+    def check(value: Any, sizes: Sizes) -> None:
+        look(value)
+
+    return Part(check)
 
 
 def both(*parts: Part) -> Part:
@@ -431,23 +435,28 @@ def pieces(kind: Any) -> Part:
     return Part(check)
 
 
-def fitted(*methods: str, columns: str | None = "d") -> Part:
-    """Expect a fitted model that has one of the methods, and takes as many columns as the letter says."""
+def template(*methods: str) -> Part:
+    """Expect a model that is a parameter, fitted or not, with one of the methods if any are named."""
 
     def check(value: Any, sizes: Sizes) -> None:
-        if not isinstance(value, BaseEstimator) or not any(hasattr(value, name) for name in methods):
-            raise ValueError(f"{_shown(value)} is not a model with {' or '.join(methods)}")
+        if not isinstance(value, BaseEstimator) or (methods and not any(hasattr(value, name) for name in methods)):
+            raise ValueError(f"{_shown(value)} is not a model with {' or '.join(methods) or 'parameters'}")
+
+    return Part(check)
+
+
+def fitted(*methods: str, columns: str | None = "d") -> Part:
+    """Expect a fitted model that has one of the methods, and takes as many columns as the letter says."""
+    inside = template(*methods)
+
+    def check(value: Any, sizes: Sizes) -> None:
+        inside.check(value, sizes)
         check_is_fitted(value)
         found = getattr(value, "n_features_in_", None)
         if columns is not None and found is not None and not sizes.agree(columns, found):
             raise ValueError(f"it takes {_shown(found)} columns, where there are {sizes.show((columns,))}")
 
     return Part(check)
-
-
-def template() -> Part:
-    """Expect a model that was a parameter: it may be fitted or not."""
-    return of(BaseEstimator, "a model")
 
 
 def refuse_twice(names: Collection[Any]) -> None:

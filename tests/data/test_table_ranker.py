@@ -205,7 +205,7 @@ def test_items_named_twice_are_refused_on_loading(tmp_path):
     model = TableRanker(wo.RankSVM()).fit(games(tmp_path, GAMES))
     model.items_ = ["Anna", "Ben", "Carl", "Anna"]
     wo.save(model, tmp_path / "m.wo")
-    with pytest.raises(ValueError, match="two items have the same name"):
+    with pytest.raises(ValueError, match="items_: two of its names are the same"):
         wo.load(tmp_path / "m.wo")
 
 

@@ -347,7 +347,7 @@ def test_save_and_load(tmp_path, params):
     for broken in (np.ones(7), np.full(len(model.margins_), np.nan), np.ones((3, 1)), np.array([1, 2, 3])):
         model.margins_ = broken
         wo.save(model, tmp_path / "m.wo")
-        with pytest.raises(ModelFileError, match="threshold"):
+        with pytest.raises(ModelFileError, match="margins_"):
             wo.load(tmp_path / "m.wo")
 
 

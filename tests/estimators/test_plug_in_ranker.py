@@ -204,7 +204,7 @@ def test_a_file_whose_estimator_is_no_classifier_is_refused(tmp_path, estimator)
     manifest, members = take_apart(path.read_bytes())
     manifest["model"]["object"]["state"]["estimator"] = estimator
     path.write_bytes(put_together(manifest, members))
-    with pytest.raises(ModelFileError, match="its estimator is no classifier"):
+    with pytest.raises(ModelFileError, match="is not a model with predict_proba"):
         wo.load(path)
 
 

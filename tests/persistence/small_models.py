@@ -44,7 +44,7 @@ FRAME = pl.DataFrame(
         "quality": Y.tolist(),
     }
 )
-SPARSE = sp.random_array((16, 9), density=0.15, rng=np.random.default_rng(1), format="csr")
+SPARSE = sp.csr_array(np.where(np.arange(144) % 7 == 0, np.arange(1.0, 145.0), 0.0).reshape(16, 9))
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,7 @@ def fit_small(cls: type, params: dict[str, Any]) -> Small:
         data = [(rows, Y), (rows, COMPARISONS), (LEFT % 5, RIGHT % 5 + (LEFT % 5 == RIGHT % 5), OUTCOME)]
     for given in data:
         model: Any = cls(**params)
-        with suppress(ValueError, TypeError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with suppress(ValueError, TypeError):
             model.fit(*given)
             changed = ", ".join(f"{name}={value!s:.20}" for name, value in params.items())
             return Small(f"{cls.__name__}({changed})", model, rows)
@@ -173,26 +172,30 @@ def small_models() -> list[Small]:
     """Fit a small model of every class on the list, in each of its variants."""
     classes = [cls for cls in registry.all_classes() if issubclass(cls, BaseEstimator)]
     assert {*registry.all_classes()} - {*classes} == WITHOUT_STATE
-    found = []
-    for cls in classes:
-        found += [fit_small(cls, params) for params in VARIANTS.get(registry.public_name(cls) or "", [{}])]
-    labelled = wo.RankSVM(levels=["poor", "fair", "good"]).fit(X, np.array(["poor", "fair", "good"])[Y])
-    text = wo.SVOR(levels=["poor", "fair", "good"]).fit(X, np.array(["poor", "fair", "good"])[Y])
-    wide = wo.data.TableEncoder().fit(SPARSE)
-    named = wo.RankSVM().fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
-    compared = wo.OrderEnsemble([("svm", wo.RankSVM()), ("compare", wo.CompareSVM())]).fit(X, COMPARISONS)
-    classifier = wo.PlugInRanker(LogisticRegression(), order="chain").fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            *(fit_small(cls, params) for cls in classes for params in VARIANTS.get(registry.public_name(cls), [{}])),
+            *(Small(f"{type(model).__name__} ({name})", model, rows) for name, model, rows in of_other_data()),
+        ]
+
+
+def of_other_data() -> list[tuple[str, Any, Any]]:
+    """Fit models whose state depends on the data's kind: text levels, named columns, items without features."""
+    grades, named = np.array(["poor", "fair", "good"])[Y], pd.DataFrame(X, columns=["a", "b", "c"])
+    levels = ["poor", "fair", "good"]
     games = pl.DataFrame({"left": list("abcda"), "right": list("bcdac"), "outcome": [1, 0, -1, 1, 1]})
     by_name = read_comparisons(Sheet((("games", 0),), games), Roles(), None)
-    extra: list[tuple[str, Any, Any]] = [
-        (f"{type(ranker).__name__} by name", TableRanker(ranker).fit(by_name), by_name)
-        for ranker in (wo.RankSVM(), wo.ratings.RatingRanker())
+    members = [("svm", wo.RankSVM()), ("compare", wo.CompareSVM())]
+    return [
+        *(
+            (f"{type(ranker).__name__} by name", TableRanker(ranker).fit(by_name), by_name)
+            for ranker in (wo.RankSVM(), wo.ratings.RatingRanker())
+        ),
+        ("text levels", wo.RankSVM(levels=levels).fit(X, grades), X),
+        ("text classes", wo.SVOR(levels=levels).fit(X, grades), X),
+        ("wide", wo.data.TableEncoder().fit(SPARSE), SPARSE),
+        ("compared", wo.OrderEnsemble(members).fit(X, COMPARISONS), X),
+        ("names", wo.RankSVM().fit(named, Y), named),
+        ("chain", wo.PlugInRanker(LogisticRegression(), order="chain").fit(X, Y), X),
     ]
-    extra += [
-        ("text levels", labelled, X),
-        ("text classes", text, X),
-        ("wide", wide, SPARSE),
-        ("compared", compared, X),
-    ]
-    extra += [("names", named, pd.DataFrame(X, columns=["a", "b", "c"])), ("chain", classifier, X)]
-    return found + [Small(f"{type(model).__name__} ({name})", model, rows) for name, model, rows in extra]

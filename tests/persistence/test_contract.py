@@ -141,7 +141,6 @@ LEGITIMATE = {
     "degree": (10**8,),  # a steep polynomial
     "OrderEnsemble.threshold_": ("missing",),  # the ensemble of grades that it is then has none
     "_fill_dtype": ("missing",),  # not every version of scikit-learn has it
-    "transformers_.1.2": ({"list": []},),  # no columns, for a model that can do without
     "steps.1.1": (None,),  # a step that does nothing
 }
 """Changes that make another model, and a sound one, but not of the rows that are asked about."""

@@ -319,7 +319,7 @@ class ConvexHullRanker(KernelModel, Ranker):
 
     def _fitted_state(self) -> dict[str, Part]:
         told = {"objective_": figure(), "gap_": figure(), "n_iter_": count()}
-        return super()._fitted_state() | {"margins_": floats("e"), "edges_": labels("e", 2)} | told
+        return super()._fitted_state() | {"edges_": labels("e", 2), "margins_": floats("e")} | told
 
 
 def _is_nothing(programme: HullProgramme, objective: float) -> bool:

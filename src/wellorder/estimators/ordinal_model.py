@@ -46,7 +46,7 @@ class OrdinalModel(Ranker):
         return *_number(grades, model), grades.n_groups
 
     def _fitted_state(self) -> dict[str, Part]:
-        return super()._fitted_state() | {"thresholds_": floats("r-1"), "classes_": labels("r")}
+        return super()._fitted_state() | {"classes_": labels("r"), "thresholds_": floats("r-1")}
 
 
 def _read_grades(order: Order, n_rows: int, model: str) -> Grades:

@@ -160,7 +160,7 @@ class PlugInRanker(Ranker):
                 raise ValueError("no level has a weight or a gain")
 
         return super()._fitted_state() | {
-            "estimator": none_or(template()),
+            "estimator": none_or(template("predict_proba")),
             "classes_": labels("k"),
             "weight_": floats("k", low=0.0),
             "gain_": both(floats("k"), checked(check_gains)),

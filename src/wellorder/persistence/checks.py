@@ -46,6 +46,7 @@ from ..state import (
     rows,
     size,
     truth,
+    tuple_of,
     whole,
 )
 from ..sweeps import Array
@@ -209,7 +210,6 @@ def _polynomial(model: Any) -> dict[str, Part]:
 def _scaler(model: Any) -> dict[str, Part]:
     mean = floats("d", missing=True)  # of a column without a single value
     return {
-        "n_samples_seen_": checked(np.asarray),
         "mean_": mean if model.with_mean else none_or(mean),
         "var_": none_or(floats("d", low=0.0, missing=True)),
         "scale_": floats("d", above=0.0, missing=True) if model.with_std else none_or(floats("d", missing=True)),
@@ -250,14 +250,13 @@ def _indicated(model: Any) -> dict[str, Part]:
 
 
 def _linear(model: Any) -> dict[str, Part]:
-    one = np.ndim(getattr(model, "coef_", None)) == 1
+    one = np.ndim(vars(model).get("coef_", 0.0)) == 1
     shape: tuple[str, ...] = ("d",) if one else ("t", "d")
 
     def check_intercept(value: Any, sizes: Sizes) -> None:
         (number() if np.ndim(value) == 0 else floats(1 if one else "t")).check(value, sizes)
 
-    told = dict.fromkeys(("n_iter_", "singular_", "rank_"), absent_or(none_or(checked(np.asarray))))
-    return {"coef_": floats(*shape), "intercept_": Part(check_intercept)} | told
+    return {"coef_": floats(*shape), "intercept_": Part(check_intercept)}
 
 
 def _logistic(model: Any) -> dict[str, Part]:
@@ -296,6 +295,12 @@ def _check_output(config: Any) -> None:
 def _check_transformers(model: Any) -> None:
     """Check the parts of a ColumnTransformer, and that its columns, where they are numbered, are there."""
     _check_named(model.transformers_, "drop", "passthrough")
+    known = {name for name, *_ in model.transformers} | {"remainder"}
+    if len(model._columns) != len(model.transformers) or not {name for name, *_ in model.transformers_} <= known:
+        raise ValueError("its parts are not those that it was asked for")
+    for asked, (_, _, columns) in zip(model._columns, model.transformers_, strict=False):  # the rest comes last
+        if type(asked) is not type(columns) or (isinstance(asked, list) and len(asked) != len(columns)):
+            raise ValueError("its columns are not those that it was asked for")
     for _, _, columns in model.transformers_:
         if isinstance(columns, str | slice | np.ndarray | make_column_selector):
             continue
@@ -346,6 +351,9 @@ _STATEMENTS: dict[str, Callable[[Any], dict[str, Part]]] = {
     "sklearn.compose.ColumnTransformer": lambda model: {
         "n_features_in_": size("d"),
         "sparse_output_": truth(),
+        "_columns": of(list, "a list"),
+        "_remainder": tuple_of(*[of(object, "anything")] * 3),
+        "_transformer_to_input_indices": of(dict, "a table"),
         "transformers_": checked(lambda value: _check_transformers(model)),
     },
     "sklearn.preprocessing.KBinsDiscretizer": _bins,

@@ -172,7 +172,8 @@ class Encoder:
                 self.refuse(f"carries {hidden!r}, which hides a part of {type(value).__name__}")
         if name == "sklearn.pipeline.Pipeline" and state["memory"] is not None:
             self.refuse("has memory= set: a cache of pickled files; set it to None before saving")
-        given = parameters(type(value))
+        cls: Any = type(value)
+        given = parameters(cls)
         state |= {name: given[name].default for name in NOT_KEPT if name in given}
         encoded["state"] = {key: self.encode_at(f".{key}", state[key]) for key in sorted(state)}
         return {"object": encoded}

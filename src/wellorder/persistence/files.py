@@ -24,6 +24,7 @@ from .limits import FORMAT, VERSION
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 """A package's name, or its version: free text from a file would reach people's terminals."""
 
+_LONGEST_REASON = 280
 _MOST_VERSIONS = 20
 _HIGHEST_VERSION = 1_000_000
 
@@ -100,7 +101,8 @@ def load(path: str | os.PathLike[str]) -> Any:
             archive = Archive(stream)
             return _build(archive, name)
         except ModelFileError as error:
-            raise ModelFileError(f"{name}: {error}") from None
+            reason = " ".join(str(error).split())  # it may quote what it found, in many lines
+            raise ModelFileError(f"{name}: {reason[:_LONGEST_REASON]}") from None
 
 
 def _build(archive: Archive, name: str) -> Any:
@@ -127,10 +129,11 @@ def _check_manifest(manifest: Any, n_arrays: int) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelFileError("it is a zip file of something else: its manifest is not a model's")
     version, written_by = manifest.get("version"), manifest.get("written_by")
-    versions = isinstance(written_by, dict) and len(written_by) <= _MOST_VERSIONS
-    if type(version) is not int or not 1 <= version < _HIGHEST_VERSION or not versions:
+    if type(version) is not int or not 1 <= version < _HIGHEST_VERSION or not isinstance(written_by, dict):
         raise ModelFileError("its manifest does not say which version wrote it")
-    if not all(isinstance(text, str) and _VERSION.fullmatch(text) for text in (*written_by, *written_by.values())):
+    if len(written_by) > _MOST_VERSIONS or not all(
+        isinstance(text, str) and _VERSION.fullmatch(text) for text in (*written_by, *written_by.values())
+    ):
         raise ModelFileError("what its manifest says of the versions that wrote it is no version")
     if version > VERSION:
         raise ModelFileError(
