@@ -47,8 +47,8 @@ class CriticalDifferenceDisplay(Drawable):
     p_value : float
         Friedman's: by permutations up to 15 data sets, in Iman and Davenport's form beyond.
     least_p_value : float
-        What data sets that all agree would reach. Where it is over alpha, they are too few to test anything, and nothing
-        is told apart.
+        What data sets that all agree would reach. Where it is over alpha, they are too few to test anything, and
+        nothing is told apart.
     ax_, figure_
         What was drawn on, after :meth:`plot`.
 

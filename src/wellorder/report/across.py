@@ -175,8 +175,8 @@ def _steps(display: CriticalDifferenceDisplay) -> tuple[tuple[str, str], ...]:
         (
             "Tests",
             "Friedman's test asks whether any two methods differ at all (by all orders that they could have on the "
-            "data sets; from 16 sets on, in Iman and Davenport's form); Nemenyi's, how far apart two mean ranks must be, "
-            "at 5 % over every two methods: "
+            "data sets; from 16 sets on, in Iman and Davenport's form); Nemenyi's, how far apart two mean ranks must "
+            "be, at 5 % over every two methods: "
             f"{display.difference:.2f} for {counted(len(display.methods), 'method')} on "
             f"{counted(display.n_sets, 'data set')}. “Not told apart” does not mean equal.",
         ),
