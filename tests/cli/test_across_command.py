@@ -35,6 +35,26 @@ def test_mean_ranks_are_printed_and_a_page_is_written(run, kept, tmp_path):
     assert "has the best mean rank, 1.00, over 3 data sets" in (tmp_path / "across.html").read_text(encoding="utf-8")
 
 
+def test_two_data_sets_that_agree_are_not_certain(run, kept, tmp_path):
+    found = run("across", *kept[:2], "--report", "across.html")
+    assert found.code == 0
+    said = "2 data sets are too few to test 3 methods: even sets that all agree do so by chance in 17 % of cases"
+    assert f"{said}; Friedman's test: p = 0.17" in found.out
+    page = (tmp_path / "across.html").read_text(encoding="utf-8")
+    assert said in page
+    assert ">worse</td>" not in page
+
+
+def test_records_with_odd_values_are_named_with_their_line(run, kept, tmp_path):
+    path = tmp_path / kept[1]
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    odd = json.loads(first) | {"problem": 5}
+    path.write_text("\n".join([*rest, json.dumps(odd)]) + "\n", encoding="utf-8")
+    found = run("across", *kept)
+    assert (found.code, found.out) == (2, "")
+    assert f"{kept[1]}, line {len(rest) + 1}: this is no record of a fit: its problem is 5, not a text" in found.err
+
+
 def test_json_for_machines(run, kept):
     found = json.loads(run("across", *kept, "--json").out)
     assert found["mean_ranks"] == {"rank-svm": 1.0, "ridge": 2.0}

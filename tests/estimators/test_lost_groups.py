@@ -101,6 +101,16 @@ def test_a_table_ranker_remembers_the_groups_of_its_ranker():
     model = wo.data.TableRanker(wo.RankSVM(), target="grade", group="query").fit(frame)
     with pytest.warns(UserWarning, match=LOST):
         scorer("ndcg@5")(model, frame, Y)
+    table = wo.data.Table("rows", frame.select("a", "b"), Y, target="grade")
+    with pytest.warns(UserWarning, match=f"{LOST}.*read the table with group="):
+        wo.evaluation.evaluate_table(model, table)
+
+
+def test_the_rates_of_hyperplanes_without_groups_say_so():
+    model = wo.MultipleHyperplaneRanker().fit(X, Y, groups=QUERY)
+    with pytest.warns(UserWarning, match=LOST):
+        model.order_error_rates(X, Y)
+    model.order_error_rates(X, Y, groups=QUERY)
 
 
 def test_pictures_of_a_model_without_its_groups_say_so():

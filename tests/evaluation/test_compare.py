@@ -151,6 +151,19 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(tmp_path, monkeypatch)
     assert records.read_bytes().count(b"\n") == 24
 
 
+@pytest.mark.parametrize(
+    "change", [{"metrics": {}}, {"method": "rank-svm"}, {"n_train": 0}, {"fold": 1}, {"data": "x"}]
+)
+def test_a_record_that_somebody_changed_is_computed_anew(tmp_path, change):
+    path = tmp_path / "records.jsonl"
+    settings = {"n_folds": 3, "n_repeats": 1, "records": path}
+    before = results(compare(make_table(), ["ridge"], **settings))
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(first) | change), *rest]) + "\n", encoding="utf-8")
+    assert results(compare(make_table(), ["ridge"], **settings)) == before
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 4
+
+
 def test_other_data_grids_or_seeds_are_computed_anew(tmp_path, monkeypatch):
     path = tmp_path / "records.jsonl"
     table = make_table()

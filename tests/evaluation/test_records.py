@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
 from pathlib import Path
 
 import pytest
 
+from wellorder.evaluation import records
 from wellorder.evaluation.records import Curve, Record, RecordFile, SwapTable, read_records
 
 
@@ -111,6 +114,72 @@ def test_a_lone_record_that_was_cut_off_is_dropped(tmp_path):
     path.write_text(a_record("a").to_json()[:30], encoding="utf-8")
     RecordFile(path).append(a_record("b"))
     assert [record.key for record in read_records(path)] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": {"swapped_pairs": "x"}}, r"metrics\['swapped_pairs'\] is 'x', not a number or null"),
+        ({"metrics": {"swapped_pairs": True}}, r"metrics\['swapped_pairs'\] is True, not a number"),
+        ({"metrics": {"swapped_pairs": 10**400}}, r"metrics\['swapped_pairs'\] is 1000.*\.\.\., not a number"),
+        ({"metrics": []}, r"metrics is \[\], not an object"),
+        ({"n_train": -1}, "n_train is -1, not a count"),
+        ({"n_test": "many"}, "n_test is 'many', not a count"),
+        ({"repeat": [1]}, r"repeat is \[1\], not a count"),
+        ({"fold": 1.5}, "fold is 1.5, not a count"),
+        ({"seed": {}}, r"seed is \{\}, not a whole number"),
+        ({"method": 5}, "method is 5, not a text"),
+        ({"data": None}, "data is None, not a text"),
+        ({"problem": 5}, "problem is 5, not a text"),
+        ({"fit_seconds": -1.0}, "fit_seconds is -1.0, not a number of seconds"),
+        ({"search_seconds": "long"}, "search_seconds is 'long', not a number of seconds"),
+        ({"orders_nothing": "yes"}, "orders_nothing is 'yes', not true or false"),
+        ({"params": 3}, "params is 3, not an object"),
+        ({"notes": 7}, "notes is 7, not a list of texts"),
+        ({"features": ["a", 1]}, r"features\[1\] is 1, not a text"),
+        ({"weights": [0.0, "b"]}, r"weights\[1\] is 'b', not a number"),
+        ({"held_out": 5}, "held_out is 5, not a list of numbers"),
+        ({"curve": {"kind": "ndcg", "x": [1], "y": []}}, r"curve.y is \[\], not a list of 1 numbers"),
+        ({"curve": {"kind": "ndcg"}}, "not an object with kind, x, y"),
+        (
+            {"swaps": {"levels": ["a"], "swapped": [[0.0]], "total": [[0.0], [1.0]]}},
+            "swaps.total is .* not a table of 1",
+        ),
+        ({"swaps": {"levels": ["a", "b"], "swapped": [3, 4], "total": []}}, "swaps.swapped is .* not a table of 2"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_odd_values_are_named_with_their_line_and_left_alone(tmp_path, change, message, end):
+    path = tmp_path / "records.jsonl"
+    odd = json.dumps(json.loads(a_record("b").to_json()) | change)
+    content = (
+        a_record("a").to_json() + "\n" + odd + end
+    )  # without an end it is no line that was cut off: those are no JSON
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"records.jsonl, line 2: this is no record of a fit: its .*{message}"):
+        RecordFile(path)
+    assert path.read_text(encoding="utf-8") == content
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"key":"a","data":"b"}', "it has no 'method'"),
+        (b'{"key":"a","metrics":{"m":NaN}}', "it is not JSON"),
+        (b"[" * 100_000, "it is not JSON"),
+        (b'{"key":"\xff"}', "it is not text in UTF-8"),
+        (b"[1]", "it is no object with named values"),
+    ],
+)
+def test_what_is_no_record_at_all_is_told_why(tmp_path, line, message):
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(line + b"\n" + a_record("a").to_json().encode() + b"\n")
+    with pytest.raises(ValueError, match=f"line 1: this is no record of a fit: {message}"):
+        list(read_records(path))
+
+
+def test_every_field_has_a_reader():
+    assert set(records._READERS) == {each.name for each in dataclasses.fields(Record)}
 
 
 def test_without_a_path_records_stay_in_memory():

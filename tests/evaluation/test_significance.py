@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+import math
 import warnings
 
 import baycomp
@@ -151,6 +153,44 @@ def test_iman_and_davenport_is_an_analysis_of_variance_of_the_ranks(table):
     result = friedman(table)
     assert result.f_statistic == pytest.approx(between / rest)
     assert result.f_p_value == pytest.approx(stats.f.sf(between / rest, k - 1, (n - 1) * (k - 1)))
+
+
+@pytest.mark.parametrize("round_to", [None, 0])
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (2, 3), (3, 3), (2, 4), (4, 3)])
+def test_friedmans_p_value_counts_the_orders_that_the_sets_could_have(n, k, round_to):
+    rng = np.random.default_rng(10 * n + k)
+    table = rng.random((n, k)) + np.linspace(0, 0.5, k)
+    table = table if round_to is None else np.round(3 * table, round_to)  # with ties
+    found = friedman(table)
+    ways = [
+        friedman([row[list(order)] for row, order in zip(table, orders, strict=True)]).statistic
+        for orders in itertools.product(itertools.permutations(range(k)), repeat=n)
+    ]
+    assert found.permutation_p_value == pytest.approx(np.mean(np.array(ways) >= found.statistic - 1e-9))
+    assert found.least_p_value == pytest.approx(1 / math.factorial(k) ** (n - 1))
+
+
+def test_friedmans_p_value_of_many_orders_is_near_the_counted_one():
+    # Friedman's own table (1937) for 4 methods on 5 sets: χ² = 7.8 or more has a probability of .044
+    rng = np.random.default_rng(0)
+    tables = (rng.random((5, 4)) + np.linspace(0, 0.4, 4) for _ in range(500))
+    found = next(each for each in map(friedman, tables) if each.statistic == pytest.approx(7.8))
+    assert found.permutation_p_value == pytest.approx(0.044, abs=0.005)
+
+
+def test_friedmans_p_value_is_never_nought():
+    agree = friedman(np.tile([3.0, 2.0, 1.0], (2, 1)))
+    assert (agree.f_p_value, agree.permutation_p_value) == (0.0, pytest.approx(1 / 6))
+    assert friedman(np.tile([3.0, 2.0, 1.0], (20, 1))).permutation_p_value == pytest.approx(6.0**-19)
+    assert friedman(np.tile(np.arange(12.0), (3, 1))).permutation_p_value == pytest.approx(1 / 20_001)
+
+
+def test_from_many_sets_on_friedmans_p_value_is_fs():
+    rng = np.random.default_rng(1)
+    table = rng.random((15, 4)) + np.linspace(0, 0.3, 4)
+    few, many = friedman(table), friedman(np.vstack([table, table[:1]]))
+    assert few.permutation_p_value == pytest.approx(few.f_p_value, rel=0.5)
+    assert many.permutation_p_value == many.f_p_value
 
 
 def test_friedman_at_the_ends():

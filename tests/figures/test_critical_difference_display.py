@@ -36,6 +36,17 @@ def test_a_bar_joins_two_methods_exactly_where_nemenyi_does_not_tell_them_apart(
     assert display.p_value < 0.001
 
 
+def test_two_methods_on_four_sets_are_too_few_to_be_told_apart():
+    # Nemenyi's difference is 0.98 ranks, and sets that agree are 1 apart; but so they are by chance in 1 of 8 cases
+    display = CriticalDifferenceDisplay([[0.2, 0.1]] * 4, ["a", "b"])
+    assert display.difference < 1
+    assert (display.cliques, display.tells_apart(*display.mean_ranks)) == (((0, 1),), False)
+    assert "4 data sets are too few to test 2 methods" in display.lack_of_sets
+    assert "too few to tell any apart" in display.plot().ax_.get_xlabel()
+    enough = CriticalDifferenceDisplay([[0.2, 0.1]] * 6, ["a", "b"])
+    assert (enough.lack_of_sets, enough.cliques, enough.tells_apart(*enough.mean_ranks)) == ("", (), True)
+
+
 def test_turning_the_values_turns_nothing(values):
     one = CriticalDifferenceDisplay(values, NAMES)
     other = CriticalDifferenceDisplay(-values, NAMES, greater_is_better=False)

@@ -17,6 +17,7 @@ from ..aggregation import borda, markov_chain, median_rank
 from ..aggregation.table import read_ranker_weights
 from ..metrics import order_error_rates, parse
 from ..order import Grades
+from ..scoring import warn_if_groups_are_lost
 from ..solvers.side_by_side import Rows
 from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or, template, tuple_of
 from ..sweeps import Array, Floats
@@ -220,6 +221,7 @@ class MultipleHyperplaneRanker(Ranker):
         X = self._check_rows(X)
         name = type(self).__name__
         grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], name)
+        warn_if_groups_are_lost(self, grades.group, "pass groups=, or wo.Grades(y, groups) as y")
         rates = {}
         for pair, ranker in self.rankers_.items():
             found = order_error_rates(grades, list_scores(ranker, X, grades.group), ties=ties)

@@ -101,10 +101,8 @@ def _common_metric(sets: dict[str, dict[str, dict[tuple[int, int], Record]]]) ->
     every = [record for methods in sets.values() for splits in methods.values() for record in splits.values()]
     common = [name for name in every[0].metrics if all(name in record.metrics for record in every)]
     if not common:
-        measured = sorted({name for record in every for name in record.metrics})
-        raise ValueError(
-            f"no metric was measured on every data set, only {', '.join(measured)} on some: compare them all by one"
-        )
+        measured = ", ".join(sorted({name for record in every for name in record.metrics})) or "none"
+        raise ValueError(f"no metric was measured on every data set, only {measured} on some: compare them all by one")
     return common[0]
 
 

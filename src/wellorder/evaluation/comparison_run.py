@@ -223,9 +223,9 @@ class ComparisonRun:
 
         waiting = []
         for trial in trials:
-            left = seconds(trial)
-            if trial.key in self.kept and (left is None or not _may_do_better(self.kept[trial.key], left)):
-                tell(self.kept[trial.key])
+            left, known = seconds(trial), self._known(trial)
+            if known is not None and (left is None or not _may_do_better(known, left)):
+                tell(known)
             else:
                 waiting.append(trial)
         with steady_sums(len(self.task.order)), closing(self.crew.run(waiting, seconds)) as records:
@@ -234,6 +234,16 @@ class ComparisonRun:
                 record = replace(record, search_seconds=record.search_seconds + prepared)
                 self.kept.append(record)
                 tell(record)
+
+    def _known(self, trial: Trial) -> Record | None:
+        """Return what is kept of a trial; a line that somebody has changed, so that it is of another, is not used."""
+        if trial.key not in self.kept:
+            return None
+        record = self.kept[trial.key]
+        split, judged = trial.split, self.task.n_judged
+        kept = record.data, record.method, record.repeat, record.fold, record.n_train, record.n_test
+        own = self.task.name, trial.name, split.repeat, split.fold, judged(split.train), judged(split.test)
+        return record if kept == own and set(self.protocol.metrics) <= set(record.metrics) else None
 
     def _use(self, record: Record) -> None:
         self.used.append(record)

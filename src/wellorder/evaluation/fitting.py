@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data import ComparisonTable, TableRanker
-from ..scoring import advantage_of
+from ..scoring import advantage_of, warn_if_groups_are_lost
 from .judging import PROBABILITY_METRICS, check_metric, default_metrics, threshold_of
 from .methods import METHODS, Method, find_method, make_seeded
 from .nested import choose_params
@@ -111,6 +111,8 @@ def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[str] =
     wanted = [name if name in by_chance else check_metric(name, task.supervision) for name in metrics]
     names = tuple(dict.fromkeys(wanted or default_metrics(task.order)))
     columns = table.items if isinstance(table, ComparisonTable) else table
+    if not isinstance(table, ComparisonTable):
+        warn_if_groups_are_lost(model, table.groups, "read the table with group=")
     scores = np.asarray(model.decision_function(columns), dtype=float)
     plain = tuple(name for name in names if name not in by_chance)
     found = task.judge(scores, np.arange(len(table)), plain, threshold_of(model), advantage_of(model)).metrics

@@ -6,10 +6,10 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -92,24 +92,158 @@ class Record:
 
     @classmethod
     def from_json(cls, line: str) -> Record:
-        """Read a record back; unknown fields, from a later version, are left out."""
-        known = {each.name for each in fields(cls)}
-        read = {name: value for name, value in json.loads(line).items() if name in known}
-        read["metrics"] = {name: math.nan if value is None else value for name, value in read["metrics"].items()}
-        if read.get("swaps") is not None:
-            swaps = read["swaps"]
-            read["swaps"] = SwapTable(
-                tuple(swaps["levels"]), tuple(map(tuple, swaps["swapped"])), tuple(map(tuple, swaps["total"]))
-            )
-        if read.get("curve") is not None:
-            curve = read["curve"]
-            read["curve"] = Curve(curve["kind"], tuple(curve["x"]), tuple(curve["y"]))
-        if read.get("held_out") is not None:
-            read["held_out"] = tuple(math.nan if score is None else score for score in read["held_out"])
-        for name in ("weights", "features", "notes"):
-            if read.get(name) is not None:
-                read[name] = tuple(read[name])
+        """Read a record back, every value checked; unknown fields, from a later version, are left out.
+
+        Raises
+        ------
+        NotJsonError
+            Where the line is no JSON: it may have been cut off.
+        ValueError
+            Where it is, and no record; the message is the rest of a sentence about the record.
+        """
+        found = _read_json(line)
+        if not isinstance(found, dict):
+            raise ValueError("it is no object with named values")
+        read: dict[str, Any] = {}
+        for each in fields(cls):
+            if each.name in found:
+                read[each.name] = _READERS[each.name](each.name, found[each.name])
+            elif each.default is MISSING and each.default_factory is MISSING:
+                raise ValueError(f"it has no {each.name!r}")
         return cls(**read)
+
+
+class NotJsonError(ValueError):
+    """Raised where a line of a file of records is not even JSON."""
+
+
+def _decode(line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotJsonError("it is not text in UTF-8") from error
+
+
+def _read_json(line: str) -> Json:
+    try:
+        return json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise NotJsonError("it is not JSON") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse(name: str, value: Json, wanted: str) -> NoReturn:
+    shown = repr(value)
+    raise ValueError(f"its {name} is {shown if len(shown) <= 40 else f'{shown[:37]}...'}, not {wanted}")
+
+
+def _is_number(value: Json) -> bool:
+    """Say whether a value is a finite number that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def _text(name: str, value: Json) -> str:
+    return value if isinstance(value, str) else _refuse(name, value, "a text")
+
+
+def _truth(name: str, value: Json) -> bool:
+    return value if isinstance(value, bool) else _refuse(name, value, "true or false")
+
+
+def _whole(name: str, value: Json) -> int:
+    return value if type(value) is int and _is_number(value) else _refuse(name, value, "a whole number")
+
+
+def _count(name: str, value: Json) -> int:
+    return value if type(value) is int and _is_number(value) and value >= 0 else _refuse(name, value, "a count")
+
+
+def _seconds(name: str, value: Json) -> float:
+    return float(value) if _is_number(value) and value >= 0 else _refuse(name, value, "a number of seconds")
+
+
+def _number(name: str, value: Json) -> float:
+    """Read a number; null is one that is not defined."""
+    if value is None:
+        return math.nan
+    return float(value) if _is_number(value) else _refuse(name, value, "a number or null")
+
+
+def _object(name: str, value: Json, *keys: str) -> dict[str, Json]:
+    if not isinstance(value, dict) or not set(keys) <= set(value):
+        _refuse(name, value, f"an object{' with ' * bool(keys)}{', '.join(keys)}")
+    return value
+
+
+def _metrics(name: str, value: Json) -> dict[str, float]:
+    return {each: _number(f"{name}[{each!r}]", entry) for each, entry in _object(name, value).items()}
+
+
+def _texts(name: str, value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        _refuse(name, value, "a list of texts")
+    return tuple(_text(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def _numbers(name: str, value: Json) -> tuple[float, ...]:
+    if not isinstance(value, list):
+        _refuse(name, value, "a list of numbers")
+    return tuple(_number(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def _swaps(name: str, value: Json) -> SwapTable:
+    found = _object(name, value, "levels", "swapped", "total")
+    levels = _texts(f"{name}.levels", found["levels"])
+
+    def table(part: str) -> tuple[tuple[float, ...], ...]:
+        rows = found[part]
+        if not isinstance(rows, list) or [len(row) for row in rows if isinstance(row, list)] != [len(levels)] * len(
+            levels
+        ):
+            _refuse(f"{name}.{part}", rows, f"a table of {len(levels)} rows and columns, one a level")
+        return tuple(_numbers(f"{name}.{part}[{place}]", row) for place, row in enumerate(rows))
+
+    return SwapTable(levels, table("swapped"), table("total"))
+
+
+def _curve(name: str, value: Json) -> Curve:
+    found = _object(name, value, "kind", "x", "y")
+    x, y = (_numbers(f"{name}.{axis}", found[axis]) for axis in ("x", "y"))
+    if len(x) != len(y):
+        _refuse(f"{name}.y", found["y"], f"a list of {len(x)} numbers, one for each x")
+    return Curve(_text(f"{name}.kind", found["kind"]), x, y)
+
+
+def _optional(reader: Callable[[str, Json], Any]) -> Callable[[str, Json], Any]:
+    """Let null stand for what a record does not have."""
+    return lambda name, value: None if value is None else reader(name, value)
+
+
+_READERS: dict[str, Callable[[str, Json], Any]] = {
+    **dict.fromkeys(("key", "data", "method"), _text),
+    **dict.fromkeys(("repeat", "fold", "n_train", "n_test"), _count),
+    "seed": _whole,
+    "metrics": _metrics,
+    "params": _object,
+    **dict.fromkeys(("search_seconds", "fit_seconds", "predict_seconds"), _seconds),
+    "swaps": _optional(_swaps),
+    "curve": _optional(_curve),
+    "weights": _optional(_numbers),
+    "features": _optional(_texts),
+    "held_out": _optional(_numbers),
+    "orders_nothing": _truth,
+    "notes": _texts,
+    "problem": _optional(_text),
+}
+"""How each field of a record is read: a function of its name, for errors, and of what JSON gives."""
 
 
 class RecordFile:
@@ -173,25 +307,22 @@ def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        record = _as_record(line)
-        if record is not None:
-            n_read += 1
-            yield record
-        elif not (number == len(lines) and (n_read or line.startswith(_BEGINNING))):
+        try:
+            record = Record.from_json(_decode(line))
+        except ValueError as error:
+            is_cut_off = isinstance(error, NotJsonError) and number == len(lines)
+            if is_cut_off and (n_read or line.startswith(_BEGINNING)):
+                return
             raise ValueError(
-                f"{os.fspath(path)}, line {number}: this is no record of a fit; name another file, or delete the line"
-            )
+                f"{os.fspath(path)}, line {number}: this is no record of a fit: {error}; name another file, or delete "
+                "the line"
+            ) from None
+        n_read += 1
+        yield record
 
 
 _BEGINNING = b'{"key":'
 """How every record begins: a lone line that does is a record that was cut off, not somebody's own file."""
-
-
-def _as_record(line: bytes) -> Record | None:
-    try:
-        return Record.from_json(line.decode("utf-8"))
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None
 
 
 def _end_the_last_line(path: Path) -> None:
@@ -201,7 +332,9 @@ def _end_the_last_line(path: Path) -> None:
     if start == len(content):
         return
     with path.open("r+b") as out:
-        if _as_record(content[start:]) is None:
+        try:
+            _read_json(_decode(content[start:]))
+        except NotJsonError:
             out.truncate(start)
         else:
             out.seek(0, os.SEEK_END)

@@ -45,7 +45,10 @@ class CriticalDifferenceDisplay(Drawable):
     difference : float
         How far apart mean ranks must be.
     p_value : float
-        Friedman's, in Iman and Davenport's form.
+        Friedman's: by permutations up to 15 data sets, in Iman and Davenport's form beyond.
+    least_p_value : float
+        What data sets that all agree would reach. Where it is over alpha, they are too few to test anything, and
+        nothing is told apart.
     ax_, figure_
         What was drawn on, after :meth:`plot`.
 
@@ -74,9 +77,23 @@ class CriticalDifferenceDisplay(Drawable):
         self.methods = tuple(str(methods[place]) for place in best_first)
         self.mean_ranks = tuple(found.mean_ranks[place] for place in best_first)
         self.difference = critical_difference(len(self.methods), self.n_sets, alpha)
-        self.p_value = found.f_p_value
+        self.p_value, self.least_p_value = found.permutation_p_value, found.least_p_value
         self.alpha = alpha
-        self.cliques = _cliques(self.mean_ranks, self.difference)
+        self.cliques = _cliques(self.mean_ranks, np.inf if self.lack_of_sets else self.difference)
+
+    @property
+    def lack_of_sets(self) -> str:
+        """Says that data sets are too few for any order to be more than chance; empty where they are not."""
+        if self.least_p_value <= self.alpha:
+            return ""
+        return (
+            f"{self.n_sets} data sets are too few to test {len(self.methods)} methods: even sets that all agree do so "
+            f"by chance in {100 * self.least_p_value:.2g} % of cases"
+        )
+
+    def tells_apart(self, one: float, other: float) -> bool:
+        """Say whether two mean ranks are far enough from each other."""
+        return not self.lack_of_sets and abs(one - other) >= self.difference
 
     @classmethod
     def from_leaderboards(
@@ -153,8 +170,9 @@ class CriticalDifferenceDisplay(Drawable):
             )
         # below the line, where no method can stand
         ax.set_xlabel(
-            f"mean rank on {self.n_sets} data sets; told apart from {self.difference:.2f} on "
-            f"(Friedman's p {_written(self.p_value)})"
+            f"mean rank on {self.n_sets} data sets; "
+            + ("too few to tell any apart " if self.lack_of_sets else f"told apart from {self.difference:.2f} on ")
+            + f"(Friedman's p {_written(self.p_value)})"
         )
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -124,7 +124,7 @@ def _rows(means: MeansAcross, display: CriticalDifferenceDisplay) -> tuple[Acros
                 name in METHODS and METHODS[name].is_baseline,
                 Cell(f"{rank:.2f}", rank),
                 rank == display.mean_ranks[0],
-                rank - display.mean_ranks[0] < display.difference,
+                not display.tells_apart(display.mean_ranks[0], rank),
                 tuple(Cell(write_value(means.metric, value), value) for value in values),
                 tuple(value == top for value, top in zip(values, best, strict=True)),
             )
@@ -134,7 +134,7 @@ def _rows(means: MeansAcross, display: CriticalDifferenceDisplay) -> tuple[Acros
 
 def _rivals(display: CriticalDifferenceDisplay) -> str:
     ranks = display.mean_ranks
-    worse = [name for name, rank in zip(display.methods, ranks, strict=True) if rank - ranks[0] >= display.difference]
+    worse = [name for name, rank in zip(display.methods, ranks, strict=True) if display.tells_apart(ranks[0], rank)]
     if not worse:
         return "no other method is told apart from the best"
     told = worse[0] if len(worse) == 1 else f"{counted(len(worse), 'method')}"
@@ -145,6 +145,8 @@ def _rivals(display: CriticalDifferenceDisplay) -> str:
 
 def _caution(display: CriticalDifferenceDisplay) -> str:
     """Say where data sets are too few to tell anything."""
+    if display.lack_of_sets:
+        return f"{display.lack_of_sets}; the order of the ranks may be chance."
     if display.p_value >= ALPHA:
         return (
             f"All methods together cannot be told apart on these {display.n_sets} data sets (Friedman's test, "
@@ -157,7 +159,8 @@ def _caution(display: CriticalDifferenceDisplay) -> str:
 
 def _caption(display: CriticalDifferenceDisplay) -> str:
     joined = " A thick line joins methods that are not told apart." if display.cliques else ""
-    return f"Mean ranks, the best to the left.{joined} Two are told apart from {display.difference:.2f} ranks on."
+    apart = display.lack_of_sets or f"Two are told apart from {display.difference:.2f} ranks on"
+    return f"Mean ranks, the best to the left.{joined} {apart}."
 
 
 def _steps(display: CriticalDifferenceDisplay) -> tuple[tuple[str, str], ...]:
@@ -170,8 +173,9 @@ def _steps(display: CriticalDifferenceDisplay) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Tests",
-            "Friedman's test, in Iman and Davenport's form, asks whether any two methods differ at all; Nemenyi's, how "
-            "far apart two mean ranks must be, at 5 % over every two methods: "
+            "Friedman's test asks whether any two methods differ at all (by all orders that they could have on the "
+            "data sets; from 16 sets on, in Iman and Davenport's form); Nemenyi's, how far apart two mean ranks must "
+            "be, at 5 % over every two methods: "
             f"{display.difference:.2f} for {counted(len(display.methods), 'method')} on "
             f"{counted(display.n_sets, 'data set')}. “Not told apart” does not mean equal.",
         ),

@@ -58,7 +58,8 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
         ]
         headers = ["method", "mean rank", *means.data]
         print_table(headers, rows, right=range(1, len(headers)))
-        say(f"told apart from {found.difference:.2f} ranks on; Friedman's test: p = {found.p_value:.2g}")
+        apart = found.lack_of_sets or f"told apart from {found.difference:.2f} ranks on"
+        say(f"{apart}; Friedman's test: p = {found.p_value:.2g}")
         for name, n_sets in means.left_out:
             say(f"not ranked: {name}, on {n_sets} of {len(means.data)} data sets only")
     if report is not None:
