@@ -6,6 +6,8 @@ import gzip
 
 import pytest
 
+from ..data.files import pipe
+
 BAD = {
     "a misspelt command": (["comapre", "wines.csv"], "did you mean 'compare'?"),
     "no such file": (["check", "nowhere.csv"], "nowhere.csv"),
@@ -168,3 +170,25 @@ def test_repeats_that_did_not_fit_are_named(run, wines, monkeypatch):
     monkeypatch.setattr(Budget, "allows", lambda *_: False)
     found = run("compare", wines, "--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2")
     assert "1 of 2 rounds of splits" in found.out
+
+
+def test_a_bad_value_is_named_by_its_line_by_every_command_that_scores(run, wines, tmp_path):
+    assert run("fit", wines, "--target", "quality", "--item", "name", "--no-bands", "-o", "m.wo").code == 0
+    rows = ['"wine\na",1,0.5,red,3', "b,sour,1,red,4", "c,salt,2,white,5"]
+    (tmp_path / "new.csv").write_text("\n".join(["name,acid,sugar,colour,quality", *rows]) + "\n", encoding="utf-8")
+    for command in (("predict",), ("order",), ("evaluate",), ("explain", "b", "c")):
+        found = run(command[0], "m.wo", "new.csv", *command[1:])
+        assert found.code == 2
+        assert found.err.startswith("error: new.csv, line 4: column 'acid' held numbers"), found.err
+        assert found.err.count("\n") == 1
+
+
+def test_a_pipe_is_scored_whole(run, letor, tmp_path):
+    assert run("fit", letor, "--no-bands", "-o", "m.wo").code == 0
+    content = letor.read_bytes() * 12  # more than is looked at to recognise the format
+    (tmp_path / "long.letor").write_bytes(content)
+    expected = run("predict", "m.wo", "long.letor")
+    with pipe(tmp_path / "pipe", content) as path:
+        found = run("predict", "m.wo", path)
+    assert (found.code, found.out) == (0, expected.out)
+    assert found.out.count("\n") == 1 + 12 * 240

@@ -113,6 +113,7 @@ def make_table(sheet: Sheet, roles: Roles) -> Table:
         item=roles.item,
         weight=roles.weight,
         levels=levels,
+        places=sheet.places,
     )
 
 
