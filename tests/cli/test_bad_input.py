@@ -183,6 +183,22 @@ def test_a_bad_value_is_named_by_its_line_by_every_command_that_scores(run, wine
         assert found.err.count("\n") == 1
 
 
+def test_text_outcomes_lead_to_comparisons(run, tmp_path):
+    """Each message is followed to the letter, until there is a model of who won."""
+    (tmp_path / "votes.csv").write_text("left,right,outcome\na,b,win\nb,c,loss\nc,a,draw\n", encoding="utf-8")
+    for options in ((), ("--target", "outcome"), ("--target", "outcome", "--levels", "loss,draw,win")):
+        found = run("fit", "votes.csv", *options, "--no-bands", "-o", "m.wo")
+        assert found.code == 2
+        assert "-1, > or left (left is better)" in found.err
+        assert ("leave --target out" in found.err) == bool(options)
+    (tmp_path / "votes.csv").write_text("left,right,outcome,by\na,b,left,x\nb,c,right,y\nc,a,tie,x\n", encoding="utf-8")
+    found = run("fit", "votes.csv", "--no-bands", "-o", "m.wo")
+    assert found.code == 0
+    assert found.err.startswith("warning: votes.csv: the column 'by' is not used")
+    assert run("fit", "votes.csv", "--no-bands", "--drop", "by", "-o", "m.wo").err == ""
+    assert run("predict", "m.wo", "votes.csv").out.splitlines()[1].startswith("a,b,left,")
+
+
 def test_a_pipe_is_scored_whole(run, letor, tmp_path):
     assert run("fit", letor, "--no-bands", "-o", "m.wo").code == 0
     content = letor.read_bytes() * 12  # more than is looked at to recognise the format

@@ -43,8 +43,9 @@ def read(
     more likely typos than categories.
 
     A file with the columns ``left``, ``right`` and ``outcome``, read without ``target``, is one of comparisons.
-    The outcome is 1 or ``<`` (the left item is worse, the right one better), −1 or ``>`` (the left one is
-    better), 0 or ``=`` (no difference); a column ``weight`` is optional.
+    The outcome is 1, ``<`` or ``right`` (the left item is worse, the right one better), −1, ``>`` or ``left`` (the
+    left one is better), 0, ``=``, ``tie`` or ``draw`` (no difference); a column ``weight`` is optional. Other columns
+    are not used, with a warning unless ``drop`` names them.
 
     Parameters
     ----------
