@@ -7,6 +7,8 @@ import os
 
 import pytest
 
+from ..data.files import pipe
+
 BAD = {
     "a misspelt command": (["comapre", "wines.csv"], "did you mean 'compare'?"),
     "no such file": (["check", "nowhere.csv"], "nowhere.csv"),
@@ -249,3 +251,41 @@ def test_a_full_disk_is_told_with_the_file(run, wines, tmp_path):
     options = ("--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2", "--repeats", "1")
     found = run("compare", wines, *options, "--report", "/dev/full", "--records", "kept.jsonl")
     assert (found.code, found.err) == (2, "error: /dev/full: No space left on device\n")
+
+
+def test_a_bad_value_is_named_by_its_line_by_every_command_that_scores(run, wines, tmp_path):
+    assert run("fit", wines, "--target", "quality", "--item", "name", "--no-bands", "-o", "m.wo").code == 0
+    rows = ['"wine\na",1,0.5,red,3', "b,sour,1,red,4", "c,salt,2,white,5"]
+    (tmp_path / "new.csv").write_text("\n".join(["name,acid,sugar,colour,quality", *rows]) + "\n", encoding="utf-8")
+    for command in (("predict",), ("order",), ("evaluate",), ("explain", "b", "c")):
+        found = run(command[0], "m.wo", "new.csv", *command[1:])
+        assert found.code == 2
+        assert found.err.startswith("error: new.csv, line 4: column 'acid' held numbers"), found.err
+        assert found.err.count("\n") == 1
+
+
+def test_text_outcomes_lead_to_comparisons(run, tmp_path):
+    """Each message is followed to the letter, until there is a model of who won."""
+    (tmp_path / "votes.csv").write_text("left,right,outcome\na,b,win\nb,c,loss\nc,a,draw\n", encoding="utf-8")
+    for options in ((), ("--target", "outcome"), ("--target", "outcome", "--levels", "loss,draw,win")):
+        found = run("fit", "votes.csv", *options, "--no-bands", "-o", "m.wo")
+        assert found.code == 2
+        assert "-1, > or left (left is better)" in found.err
+        assert ("leave --target out" in found.err) == bool(options)
+    (tmp_path / "votes.csv").write_text("left,right,outcome,by\na,b,left,x\nb,c,right,y\nc,a,tie,x\n", encoding="utf-8")
+    found = run("fit", "votes.csv", "--no-bands", "-o", "m.wo")
+    assert found.code == 0
+    assert found.err.startswith("warning: votes.csv: the column 'by' is not used")
+    assert run("fit", "votes.csv", "--no-bands", "--drop", "by", "-o", "m.wo").err == ""
+    assert run("predict", "m.wo", "votes.csv").out.splitlines()[1].startswith("a,b,left,")
+
+
+def test_a_pipe_is_scored_whole(run, letor, tmp_path):
+    assert run("fit", letor, "--no-bands", "-o", "m.wo").code == 0
+    content = letor.read_bytes() * 12  # more than is looked at to recognise the format
+    (tmp_path / "long.letor").write_bytes(content)
+    expected = run("predict", "m.wo", "long.letor")
+    with pipe(tmp_path / "pipe", content) as path:
+        found = run("predict", "m.wo", path)
+    assert (found.code, found.out) == (0, expected.out)
+    assert found.out.count("\n") == 1 + 12 * 240

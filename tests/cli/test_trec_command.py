@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from wellorder.data import read_run
+
 RUN = "1 Q0 a 1 1.0 me\n1 Q0 b 2 1.0 me\n1 Q0 x 3 3.0 me\n9 Q0 a 1 1 me\n"
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 c 1\n"
 
@@ -46,3 +48,15 @@ def test_a_predicted_run_has_the_models_own_value(run, letor):
         run("evaluate", "run.txt", "--qrels", "qrels.txt", *metrics),
     )
     assert json.loads(by_run.out) == pytest.approx(json.loads(by_model.out), abs=1e-12)
+
+
+def test_letor_rows_without_comments_make_a_run(run, tmp_path):
+    rows = [f"{row % 3} qid:{row // 6} 1:{row % 5} 2:{row % 7}" for row in range(60)]
+    (tmp_path / "t.letor").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert run("fit", "t.letor", "--no-bands", "-o", "m.wo").code == 0
+    found = run("predict", "m.wo", "t.letor", "--format", "trec", "-o", "run.txt")
+    assert (found.code, found.err) == (0, "")
+    judged = run("predict", "m.wo", "t.letor")
+    by_item = {line.split(",")[1]: float(line.split(",")[2]) for line in judged.out.splitlines()[1:]}
+    found = read_run(tmp_path / "run.txt")
+    assert dict(zip(found.item.tolist(), found.score.tolist(), strict=True)) == by_item

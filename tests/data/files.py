@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,18 @@ def put(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:
     raw = content.encode() if isinstance(content, str) else content
     path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
     return path
+
+
+@contextmanager
+def pipe(path: Path, content: bytes) -> Iterator[Path]:
+    """A named pipe that gives its bytes once, to the first who opens it."""
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(content,), daemon=True)
+    writer.start()
+    try:
+        yield path
+    finally:
+        writer.join(timeout=10)
 
 
 def table(folder: Path, content: str | bytes, name: str = "t.csv", **options: Any) -> Table:

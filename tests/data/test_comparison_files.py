@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
-from wellorder.data import ComparisonTable, Table, read
+import wellorder as wo
+from wellorder.data import ComparisonTable, Table, TableRanker, read
 
 from .files import games, put, refuses
 
@@ -38,8 +40,8 @@ def test_other_outcomes(tmp_path, bad, said):
 
 def test_weights(tmp_path):
     text = "left,right,outcome,weight,w2\na,b,1,2,3\nb,c,1,1,4\n"
-    assert games(tmp_path, text).comparisons.weight.tolist() == [2.0, 1.0]
-    assert games(tmp_path, text, weight="w2").comparisons.weight.tolist() == [3.0, 4.0]
+    assert games(tmp_path, text, drop="w2").comparisons.weight.tolist() == [2.0, 1.0]
+    assert games(tmp_path, text, weight="w2", drop="weight").comparisons.weight.tolist() == [3.0, 4.0]
     refuses(tmp_path, text.replace("2,3", "-2,3"), "the weight (column 'weight') is -2", line=2)
     refuses(tmp_path, text, "no column 'wt'", weight="wt")
 
@@ -79,7 +81,7 @@ def test_missing_names(tmp_path):
 
 def test_an_item_better_than_itself(tmp_path):
     refuses(tmp_path, "left,right,outcome\na,b,1\na,a,1\n", "'a' is compared with itself", line=3)
-    assert len(games(tmp_path, "left,right,outcome\na,b,1\na,a,0\n")) == 2
+    assert len(games(tmp_path, "left,right,outcome\na,b,-1\na,a,0\n")) == 2
 
 
 def test_options_that_do_not_fit(tmp_path):
@@ -104,3 +106,64 @@ def test_several_files_of_comparisons(tmp_path):
     assert isinstance(found, ComparisonTable)
     assert len(found) == 4
     assert found.items.ids.tolist() == ["Anna", "Ben", "Carl", "Dora"]
+
+
+@pytest.mark.parametrize("tie", ["tie", "draw"])
+def test_outcomes_as_words(tmp_path, tie):
+    found = games(tmp_path, f"left,right,outcome\na,b,left\nb,c,right\na,c,{tie}\n")
+    assert found.comparisons.outcome.tolist() == [-1, 1, 0]
+    assert found.signs == ("left", tie, "right")
+
+
+def test_columns_that_are_not_used_are_named(tmp_path):
+    text = "left,right,outcome,judge,day\nAnna,Ben,>,x,1\nBen,Carl,<,y,2\n"
+    with pytest.warns(UserWarning, match=r"games\.csv: the columns 'judge', 'day' are not used: of comparisons"):
+        games(tmp_path, text)
+    with pytest.warns(UserWarning, match=r"the column 'day' is not used"):
+        games(tmp_path, text, drop="judge")
+    assert len(games(tmp_path, text, drop=["judge", "day"])) == 2
+    items = put(tmp_path, ITEMS.replace("town", "day"), "items.csv")
+    assert games(tmp_path, text, items=items, drop=["judge", "day"]).items.feature_names == ("height",)
+    with pytest.warns(UserWarning, match=r"'judge', 'day' are not used"):
+        assert games(tmp_path, text, items=items).items.feature_names == ("height", "day")
+
+
+def test_a_file_that_is_refused_says_that_alone(tmp_path):
+    refuses(tmp_path, "left,right,outcome,judge\na,b,who,x\n", "the outcome is 'who'", line=2)
+
+
+@pytest.mark.parametrize("one", ["1", "1.0"])
+def test_wins_and_losses_of_the_left_one_are_not_taken_for_ties_without_a_word(tmp_path, one):
+    text = f"left,right,outcome\na,b,{one}\nb,c,{one.replace('1', '0', 1)}\nc,a,{one}\n"
+    with pytest.warns(UserWarning, match=r"right is better' \(2 times\).* difference' \(1 times\).* write > and <"):
+        games(tmp_path, text)
+    games(tmp_path, text + f"a,c,-{one}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        (("left", "right", "tie"), "outcome"),
+        (("win", "loss", "draw"), "outcome"),
+        (("A", "B", ""), "outcome"),
+        ((">", "<", "="), "outcome"),
+        (("Anna", "Carl", "tie"), "winner"),
+    ],
+)
+@pytest.mark.parametrize("levels", [None, "alphabetical"])
+def test_who_won_is_no_grade(tmp_path, words, target, levels):
+    """Alphabetical levels of such words would be learned without complaint."""
+    text = f"left,right,{target}\nAnna,Ben,{words[0]}\nBen,Carl,{words[1]}\nCarl,Anna,{words[2]}\n"
+    given = None if levels is None else sorted(word for word in words if word)
+    refuses(
+        tmp_path, text, f"{target!r} says which of left and right", "leave target= out", target=target, levels=given
+    )
+    frame = pl.DataFrame({"left": ["a", "b"], "right": ["b", "a"], target: ["left", "right"]})
+    with pytest.raises(ValueError, match="which of left and right is better"):
+        TableRanker(wo.RankSVM(), target=target, levels=["left", "right"]).fit(frame)
+
+
+def test_grades_of_rows_with_features_called_left_and_right(tmp_path):
+    eyes = "left,right,outcome\n20,30,good\n20,25,bad\n30,20,good\n"
+    assert read(put(tmp_path, eyes), target="outcome", levels=["bad", "good"]).levels == ("bad", "good")
+    assert read(put(tmp_path, "left,right,y\n1,2,1\n2,1,2\n"), target="y").y.tolist() == [1.0, 2.0]

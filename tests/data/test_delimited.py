@@ -64,6 +64,14 @@ def test_header_without_names(tmp_path):
     refuses(tmp_path, "\n1,5;2;3\n4;5;6\n", "add a first line", line=2)
 
 
+@pytest.mark.parametrize("odd", ["\x85", "\u2028", "\u2029", "\x0b", "\x0c", "\x1c", "\x1e"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_only_a_line_end_ends_the_header(tmp_path, odd, quote):
+    found = table(tmp_path, f"{quote}a{odd}b{quote},c\n1,2\n", item="c")
+    assert found.feature_names == ("a b",)  # any white space in a name is one blank
+    assert table(tmp_path, 'a,"b\nc",d\n1,2,3\n').feature_names == ("a", "b c", "d")
+
+
 def test_header_with_a_name_twice(tmp_path):
     refuses(tmp_path, "a,b, a\n1,2,3\n", "columns 1 and 3 are both called 'a'", line=1)
 

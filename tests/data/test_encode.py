@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import wellorder as wo
 from wellorder.data import Table, TableEncoder
 from wellorder.data import numbered as numbered_room
+from wellorder.data.partition_columns import _merged, center_and_scale, moments_of
 from wellorder.persistence import ModelFileError
 
 FRAME = pl.DataFrame(
@@ -103,7 +104,7 @@ def test_a_number_that_may_be_two_categories_is_refused():
 
 def test_text_where_numbers_were():
     encoder = TableEncoder().fit(pl.DataFrame({"a": [1.0, 3.0]}))
-    with pytest.raises(ValueError, match="column 'a' held numbers in the training data, and has 'oops' in row 1"):
+    with pytest.raises(ValueError, match="row 1: column 'a' held numbers in the training data, and has 'oops' here"):
         encoder.transform(pl.DataFrame({"a": ["1", "oops"]}))
 
 
@@ -152,6 +153,56 @@ def test_small_differences_are_features():
     np.testing.assert_allclose(out, [[-1], [1]], atol=1e-3)
 
 
+LARGE = {
+    "whole numbers": 1e15 + np.arange(6.0),
+    "halves": 1e15 + np.arange(6) / 2,
+    "whole numbers at the end of the floats": 2.0**53 + 2 * np.arange(6),
+    "negative": -1e15 - np.arange(6) / 4,
+    "one apart from five": 1e15 + np.array([0.0, 0, 0, 0, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("values", LARGE.values(), ids=LARGE)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda values: pl.DataFrame({"a": values}),
+        lambda values: values[:, None],
+        lambda values: sp.csr_array(values[:, None]),
+        lambda values: sp.csr_array(np.column_stack([values, np.zeros((6, 5))])),
+    ],
+    ids=["frame", "array", "numbered", "sparse"],
+)
+def test_large_numbers_that_differ_are_a_feature(make, values):
+    out = TableEncoder().fit_transform(make(values))
+    out = out.toarray() if sp.issparse(out) else out
+    assert out.shape == (6, 1)
+    deviation = np.std(values - values[0])  # exact: the differences are small whole numbers of the last place
+    if np.abs(out).max() < 1e9:  # sparse input is not centred: what it is scaled to is rounded once more
+        np.testing.assert_allclose(np.diff(out[:, 0]), np.diff(values) / deviation, rtol=1e-12)
+    assert TableEncoder().fit(make(values)).scales_[0] == pytest.approx(deviation, rel=1e-12)
+
+
+def test_partitions_see_the_same_large_numbers():
+    values = LARGE["halves"]
+    parts = [moments_of(values[:2]), moments_of(values[2:2]), moments_of(values[2:])]
+    center, scale = center_and_scale(_merged(parts))
+    assert center == pytest.approx(1e15 + 1.25, abs=0.125)
+    assert scale == pytest.approx(np.std(values - 1e15), rel=0.01)
+    assert center_and_scale(_merged([moments_of(np.array([0.3])), moments_of(np.array([0.1 + 0.2]))]))[1] == 0.0
+
+
+def test_sparse_columns_are_scaled_by_all_rows():
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((50, 9)) < 0.2, rng.standard_normal((50, 9)), 0.0) * 10.0 ** np.arange(-200, 250, 50)
+    X[:, 4] = 0.0
+    found = TableEncoder().fit(sp.csr_array(X))
+    assert found.columns_ == ["1", "2", "3", "4", "6", "7", "8", "9"]
+    unit = np.abs(X).max(axis=0)
+    expected = [np.std(X[:, j] / unit[j]) * unit[j] for j in range(9) if j != 4]
+    np.testing.assert_allclose(found.scales_, expected, rtol=1e-13)
+
+
 def test_a_constant_column_with_gaps_keeps_its_flag():
     encoder = TableEncoder().fit(pl.DataFrame({"a": [1.0, None, 1.0]}))
     assert encoder.get_feature_names_out().tolist() == ["a is missing"]
@@ -160,6 +211,8 @@ def test_a_constant_column_with_gaps_keeps_its_flag():
 def test_infinity_and_huge_numbers():
     with pytest.raises(ValueError, match="column 'a' is infinite in row 1"):
         TableEncoder().fit(pl.DataFrame({"a": [1.0, float("inf")]}))
+    with pytest.raises(ValueError, match="row 1: column 'a' is 1e\\+308 here, which is too large beside the training"):
+        TableEncoder().fit(pl.DataFrame({"a": [0.1, 0.2]})).transform(pl.DataFrame({"a": [1.0, 1e308]}))
     out = TableEncoder().fit_transform(np.array([[1e300], [-1e300], [0.0]]))
     np.testing.assert_allclose(out[:, 0], np.array([1, -1, 0]) * np.sqrt(1.5))
 

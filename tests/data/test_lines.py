@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import wellorder.data
 from tests.reference.letor import RefusedError, lines_ref
 from wellorder.data import DataError, lines
-from wellorder.data.lines import blocks, open_bytes, open_for_writing, read_text, refuse_empty
+from wellorder.data.lines import blocks, open_bytes, open_for_writing, read_text
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_blocks_are_the_lines_of_the_file(place, content, size, compress):
         with pytest.raises(DataError):
             list(blocks(place, size))
         return
-    found = list(blocks(place, size))
+    found = list(blocks(place, size)) if content.removeprefix(b"\xef\xbb\xbf") else []
     assert b"".join(found) == b"".join(line + b"\n" for line in expected)
     assert all(block.endswith(b"\n") for block in found)
 
@@ -144,10 +144,9 @@ def test_files_that_may_not_be_read(place):
 @pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", pack(b"")])
 def test_empty_files(place, content):
     written(place, content)
-    assert list(blocks(place)) == []
     assert read_text(place) == ""
     with pytest.raises(DataError, match="it is empty"):
-        refuse_empty(place)
+        list(blocks(place))
 
 
 @pytest.mark.parametrize("name", ["plain.txt", "packed.txt.gz"])

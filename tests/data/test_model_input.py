@@ -169,3 +169,44 @@ def test_reading_does_not_load_the_data_sets_of_scikit_learn():
     code = "import sys, wellorder.data; print('sklearn.datasets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+TASTED = "ph,colour,quality\n3.1,red,5\n3.2,white,6\n3.3,red,5\n3.6,white,7\n"
+
+
+def test_what_cannot_be_scored_is_named_by_its_line(tmp_path):
+    model = TableRanker(wo.RankSVM()).fit(table(tmp_path, TASTED, target="quality"))
+    quoted = put(tmp_path, 'note,ph,colour\n"two\nlines",3,red\n\nx,sour,white\n', "new.csv")
+    with pytest.raises(
+        DataError, match=r"new\.csv, line 5: column 'ph' held numbers in the training data, and has 'sour'"
+    ):
+        model.decision_function(read_for(model, quoted))
+    both = [put(tmp_path, "ph,colour\n3,red\n", "1.csv"), put(tmp_path, "ph,colour\n3,red\n2,pink\n", "2.csv")]
+    with pytest.warns(UserWarning, match=r"the value 'pink' \(first in line 3 of .*2\.csv\)"):
+        model.decision_function(read_for(model, both))
+    with pytest.warns(UserWarning, match=r"the value 'pink' \(first in line 3 of .*2\.csv\)"):
+        model.decision_function(read_for(model, both).take(np.array([2, 0])))
+    pl.DataFrame({"ph": ["3", "a", "b"], "colour": ["red"] * 3}).write_parquet(tmp_path / "new.parquet")
+    with pytest.raises(DataError, match=r"new\.parquet: row 2: column 'ph' held numbers"):
+        model.decision_function(read_for(model, tmp_path / "new.parquet"))
+    huge = put(tmp_path, "ph,colour\n3,red\n1e308,red\n", "new.csv")
+    with pytest.raises(DataError, match=r"new\.csv, line 3: column 'ph' is 1e\+308 here, which is too large"):
+        model.decision_function(read_for(model, huge))
+
+
+def test_strangers_are_named_by_their_line(tmp_path):
+    model = TableRanker(wo.RankSVM()).fit(games(tmp_path, "left,right,outcome\na,b,>\nb,c,>\n"))
+    with pytest.raises(DataError, match=r"who\.csv, line 3: the item 'd' is not among those that were compared"):
+        model.decision_function(read_for(model, put(tmp_path, "name\na\nd\n", "who.csv")))
+
+
+@pytest.mark.parametrize("filled", [1, 4], ids=["dense", "sparse"])
+def test_features_beyond_the_models_are_said(tmp_path, filled):
+    rows = "".join(f"{row % 2} qid:1 1:{row % 5} {1 + filled * (1 + row % 3)}:{row % 4}\n" for row in range(12))
+    model = TableRanker(wo.RankSVM()).fit(table(tmp_path, rows, "train.letor"))
+    assert model.encoder_.layout_ == ("numbered" if filled == 1 else "sparse")
+    far = put(tmp_path, "? qid:1 1:2 2:1 2000000000:1\n? qid:1 1:3\n", "far.letor")
+    with pytest.warns(UserWarning, match=r"1 features? beyond number .* \(first 2,000,000,000\) .* ignored"):
+        scores = model.decision_function(read_for(model, far))
+    near = put(tmp_path, "? qid:1 1:2 2:1\n? qid:1 1:3\n", "new.letor")
+    np.testing.assert_array_equal(scores, model.decision_function(read_for(model, near)))

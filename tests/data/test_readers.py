@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from datetime import date
 
@@ -10,11 +11,14 @@ import polars as pl
 import pytest
 
 from wellorder.data import DataError, Table, read
+from wellorder.data import letor as letor_room
+from wellorder.data import lines as lines_room
 from wellorder.data import parquet as parquet_room
 from wellorder.data.formats import FORMATS, Format
+from wellorder.data.lines import read_text
 from wellorder.data.sheet import Sheet
 
-from .files import put, refuses, table
+from .files import pipe, put, refuses, table
 
 WINES = "name,ph,colour,list,w,quality\nP,3.1,red,7,1,5\nM,3.4,white,8,2,6\nR,,red,7,0.5,\n"
 
@@ -74,7 +78,7 @@ def test_weights_are_numbers(tmp_path):
 def test_text_grades_need_levels(tmp_path):
     text = "a,grade\n1,good\n2,poor\n3,\n4,fair\n"
     refuses(tmp_path, text, "levels=[poor, fair, good]", target="grade")
-    refuses(tmp_path, "a,g\n1,z\n2,b\n", "levels=[b, z]", target="g")
+    refuses(tmp_path, "a,g\n1,z\n2,b\n", "with levels=, the worst first", "here they are b, z", target="g")
     found = table(tmp_path, text, target="grade", levels=["poor", "fair", "good"])
     assert found.y.tolist() == ["good", "poor", None, "fair"]
     assert found.levels == ("poor", "fair", "good")
@@ -162,7 +166,7 @@ def test_unknown_formats(tmp_path):
 
 def test_a_format_is_one_line(tmp_path, monkeypatch):
     lines = Format(
-        lambda path: Sheet(((str(path), 0),), pl.DataFrame({"a": path.read_text(encoding="utf-8").split()[1:]})),
+        lambda path: Sheet(((str(path), 0),), pl.DataFrame({"a": read_text(path).split()[1:]})),
         (".ln",),
         lambda start: start.startswith(b"LINES"),
     )
@@ -171,6 +175,71 @@ def test_a_format_is_one_line(tmp_path, monkeypatch):
         assert table(tmp_path, content, name).X.rows() == [(1.0,), (2.0,)]
     assert table(tmp_path, "x\n7\n", "t.dat", format="lines").X.rows() == [(7.0,)]
     refuses(tmp_path, "a\n1\n", "letor, lines", format="excel")
+
+
+def long_content(kind):
+    """Return a file of each format with 4,000 rows, far beyond what is looked at to recognise it."""
+    a = np.arange(4000) * 1.25
+    frame = pl.DataFrame({"a": a, "grade": np.arange(4000) % 3, "b": [f"{'x' * 20}{row % 4}" for row in range(4000)]})
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="uncompressed")
+    arff = "@relation t\n@attribute a numeric\n@attribute grade numeric\n@attribute b string\n@data\n"
+    return {
+        "csv": frame.write_csv().encode(),
+        "tsv": frame.write_csv(separator="\t").encode(),
+        "parquet": buffer.getvalue(),
+        "arff": (arff + frame.write_csv(include_header=False)).encode(),
+        "letor": "".join(f"{row % 3} qid:{row // 9} 1:{x:.6f} 3:1\n" for row, x in enumerate(a)).encode(),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_pipe_is_read_from_its_first_byte_to_its_last(tmp_path, kind, zipped, told):
+    content = gzip.compress(long_content(kind), 1) if zipped else long_content(kind)
+    (tmp_path / "plain").write_bytes(content)
+    options = {"format": kind} if told or kind == "tsv" else {}
+    expected = read(tmp_path / "plain", **options)
+    with pipe(tmp_path / "pipe", content) as path:
+        found = read(path, **options)
+    assert len(found) == len(expected) == 4000
+    if kind == "letor":
+        assert (found.X != expected.X).nnz == 0
+        np.testing.assert_array_equal(found.y, expected.y)
+    else:
+        assert found.X.equals(expected.X)
+
+
+@pytest.mark.parametrize(("content", "problem"), [(b"", "it is empty"), (b"# nothing\n\n", "comments and empty lines")])
+def test_a_pipe_with_nothing_in_it_is_not_opened_again(tmp_path, content, problem):
+    with pipe(tmp_path / "pipe", content) as path, pytest.raises(DataError, match=problem):
+        read(path, format="letor")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_no_file_takes_more_than_the_memory_there_is(tmp_path, monkeypatch, kind, zipped):
+    content = long_content(kind)
+    path = put(tmp_path, gzip.compress(content) if zipped else content, "t")
+    free = 0
+    for room in (lines_room, letor_room, parquet_room):
+        monkeypatch.setattr(room, "room", lambda: free)
+    free = 1 << 24
+    assert len(read(path, format=kind)) == 4000
+    free = 1 << 17
+    with pytest.raises(DataError, match=r"too many to hold at once|rows take about .* of memory, and .* are free"):
+        read(path, format=kind)
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.String, pl.Categorical])
+def test_a_few_bytes_of_parquet_that_stand_for_many_rows(tmp_path, monkeypatch, kind):
+    column = pl.repeat("7" * (kind != pl.Int8) * 100 or 7, 200_000, eager=True).cast(kind)
+    pl.DataFrame({"a": column, "b": column}).write_parquet(tmp_path / "t.parquet")
+    assert (tmp_path / "t.parquet").stat().st_size < 50_000
+    monkeypatch.setattr(parquet_room, "room", lambda: 8_000_000)
+    with pytest.raises(DataError, match=r"t\.parquet: its 200,000 rows take about .* of memory"):
+        read(tmp_path / "t.parquet")
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -114,7 +114,7 @@ def test_comparisons_by_name(tmp_path):
     assert (model.predict(pl.DataFrame({"id": ["Ben"]})) == scores[1]).all()
     listed = table(tmp_path, "who\nCarl\nBen\n", item="who")
     assert (model.decision_function(listed) == scores[[2, 1]]).all()
-    with pytest.raises(ValueError, match=r"'Ana' \(row 0\).* did you mean 'Anna'\?"):
+    with pytest.raises(ValueError, match=r"row 0: the item 'Ana'.* did you mean 'Anna'\?"):
         model.decision_function(["Ana"])
     with pytest.raises(ValueError, match="item="):
         model.decision_function(table(tmp_path, "who\nCarl\n"))

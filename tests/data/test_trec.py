@@ -115,6 +115,14 @@ def test_bad_lines_of_qrels(tmp_path, line, problem):
         read_qrels(tmp_path / "qrels")
 
 
+def test_memory_bounds_what_is_read(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"".join(b"1 0 item%d 1\n" % row for row in range(1000)))
+    assert len(read_qrels(tmp_path / "file")) == 1000
+    monkeypatch.setattr("wellorder.data.trec.room", lambda: 500_000)
+    with pytest.raises(DataError, match=r"its first 4\d\d rows take about 0.5 MB of memory, and .* are free; split it"):
+        read_qrels(tmp_path / "file")
+
+
 def test_nothing_to_read(tmp_path):
     for content, problem in ((b"", "it is empty"), (b" \n", "no line with fields")):
         (tmp_path / "file").write_bytes(content)

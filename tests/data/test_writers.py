@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wellorder.data import DataError, Table, read, write_scores, write_table
+from wellorder.data import DataError, Table, read, read_run, score_frame, write_run, write_scores, write_table
 from wellorder.data.writers import ranks
 
 from .files import games, put, table
@@ -105,3 +105,19 @@ def test_letor_files_are_written_by_their_ending(tmp_path, ending):
     again = read(tmp_path / f"t.{ending}")
     np.testing.assert_array_equal(again.X.toarray(), table.X.to_numpy())
     np.testing.assert_array_equal(again.y, table.y)
+
+
+def test_rows_without_an_id_are_called_by_a_word(tmp_path):
+    rows = "1 qid:1 1:1 # a\n0 qid:1 1:2\n2 qid:1 1:3 # 2\n"
+    some = table(tmp_path, rows, "some.letor")
+    assert some.row_ids().tolist() == ["a", "row-2", "2"]
+    assert some.names().tolist() == ["a", "row 2", "2"]
+    assert score_frame(some, [1.0, 2.0, 3.0])["item"].to_list() == ["a", "row-2", "2"]
+    none = table(tmp_path, "1 qid:1 1:1\n0 qid:1 1:2\n", "none.letor")
+    assert none.row_ids().tolist() == ["1", "2"]
+    assert none.names().tolist() == ["row 1", "row 2"]
+    assert none.ids is None
+    both = read([tmp_path / "some.letor", tmp_path / "none.letor"])
+    write_run(tmp_path / "run", both.row_ids(), both.groups, np.arange(5.0))
+    assert sorted(read_run(tmp_path / "run").item.tolist()) == ["2", "a", "row-2", "row-4", "row-5"]
+    assert both.take(np.array([0, 2])).row_ids().tolist() == ["a", "2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
 
 import numpy as np
 import polars as pl
@@ -222,6 +223,33 @@ def test_sparse_tables():
     dense[:, 2] = 0.0
     table = wo.data.Table("t.letor", sp.csr_array(dense), np.arange(80) % 3.0, groups=np.arange(80) % 5, group="qid")
     assert "3" in find(table, "never changes").what
+
+
+def test_empty_columns_cost_nothing():
+    """A feature 100,000,000 in a file of a few bytes: time and memory go by what is there."""
+    indices, values = np.array([0, 1, 99_999_999, 0, 1], np.int32), np.array([1.0, 3.0, 1.0, 2.0, 3.0])
+    X = sp.csr_array((values, indices, np.array([0, 3, 5], np.int32)), shape=(2, 100_000_000))
+    tracemalloc.start()
+    try:
+        found = [finding.what for finding in examine(wo.data.Table("wide.letor", X, np.arange(2.0))).findings]
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+    assert "99,999,998 columns never change: 2, 3, 4, 5, 6, …" in found
+
+
+def test_the_columns_that_never_change_are_those_that_the_encoder_leaves_out():
+    X = np.zeros((30, 8))
+    X[:, 1] = 7.0
+    X[:, 3] = np.arange(30)
+    X[:, 5] = np.where(np.arange(30) == 4, 0.1 + 0.2, 0.3)
+    X[3, 7] = -1.0
+    for matrix in (sp.csr_array(X), sp.csr_array(X[:, :7])):
+        table = wo.data.Table("t.letor", matrix, np.arange(30) // 10)
+        kept = wo.data.TableEncoder().fit(table).get_feature_names_out()
+        left_out = [str(number + 1) for number in range(matrix.shape[1]) if str(number + 1) not in kept]
+        said = next(each.what for each in examine(table).findings if "never change" in each.what)
+        assert said == f"{len(left_out)} columns never change: {', '.join(left_out[:5])}" + ", …" * (len(left_out) > 5)
 
 
 def test_a_table_without_a_target():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from concurrent.futures import CancelledError
@@ -209,3 +210,6 @@ def test_files_that_are_none(tmp_path):
         read_partitions([str(tmp_path / "a.csv")])
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         read_partitions([str(tmp_path / "absent.parquet")])
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="reads a file again and again, and this is a pipe"):
+        read_partitions([str(tmp_path / "pipe")])

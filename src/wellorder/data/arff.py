@@ -13,7 +13,7 @@ import polars as pl
 from ..suggest import suggest
 from .errors import DataError
 from .lines import PathLike, read_text, shorten
-from .sheet import Sheet, most_bytes, refuse_twice
+from .sheet import Sheet, refuse_twice
 
 # every repetition is possessive: a hostile line must not make the search go back and forth
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
@@ -41,7 +41,7 @@ def is_arff(start: bytes) -> bool:
 def read_arff(path: PathLike) -> Sheet:
     """Read an ARFF file: numeric, nominal, string and date attributes; ``?`` is missing."""
     source = os.fspath(path)
-    lines = _numbered(read_text(path, most_bytes()))
+    lines = _numbered(read_text(path))
     attributes = _read_header(source, lines)
     columns: list[list[str | None]] = [[] for _ in attributes]
     numbers: list[int] = []

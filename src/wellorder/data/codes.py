@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..sweeps import Array, Floats
+from .errors import Places, name_place, row_error
 
 
-def category_codes(name: str, values: Array, categories: list[str | None]) -> Array:
+def category_codes(name: str, values: Array, categories: list[str | None], places: Places | None = None) -> Array:
     """Return the number of each row's category; −1, with one warning, for one that training has not seen."""
     code_of: dict[Any, int] = {value: code for code, value in enumerate(categories)}
     if values.dtype.kind == "f":  # 4 and 5 of {4, 5, more}: a data frame without 'more' holds numbers
@@ -24,8 +25,8 @@ def category_codes(name: str, values: Array, categories: list[str | None]) -> Ar
         shown = "a missing value" if entries[row] is None else f"the value {entries[row]!r}"
         n_rows = int(np.count_nonzero(codes < 0))
         warnings.warn(
-            f"column {name!r} has {shown} (first in row {row}) that the training data did not have: none of its "
-            f"categories fits in {n_rows:,} row{'s' * (n_rows != 1)}",
+            f"column {name!r} has {shown} (first in {name_place(places, row)}) that the training data did not have: "
+            f"none of its categories fits in {n_rows:,} row{'s' * (n_rows != 1)}",
             stacklevel=4,
         )
     return codes
@@ -52,7 +53,7 @@ def _number_or_itself(value: str | None) -> Any:
         return value
 
 
-def as_numbers(name: str, values: Array) -> Floats:
+def as_numbers(name: str, values: Array, places: Places | None = None) -> Floats:
     """Return a column that was numbers in training as numbers."""
     if values.dtype.kind == "f":
         return values
@@ -61,7 +62,6 @@ def as_numbers(name: str, values: Array) -> Floats:
         try:
             numbers[row] = np.nan if value is None else float(value)
         except ValueError:
-            raise ValueError(
-                f"column {name!r} held numbers in the training data, and has {value!r} in row {row}; correct it"
-            ) from None
+            problem = f"column {name!r} held numbers in the training data, and has {value!r} here; correct it"
+            raise row_error(places, problem, row) from None
     return numbers

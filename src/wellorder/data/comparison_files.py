@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
@@ -12,7 +15,7 @@ from ..suggest import nearest
 from ..sweeps import Array
 from .column_types import as_text, first_row
 from .lines import shorten
-from .pair_table import CONVENTIONS, PLAIN, PairTable, Signs
+from .pair_table import CONVENTIONS, HOW_TO_WRITE, PLAIN, PairTable, Signs
 from .roles import Roles, make_table, read_names, read_weights
 from .sheet import Sheet
 from .table import ComparisonTable, Table
@@ -23,6 +26,9 @@ NAME_COLUMNS = ("item", "id", "name")
 
 _OUTCOMES = {sign: value for signs in CONVENTIONS for sign, value in zip(signs, (-1, 0, 1), strict=True)}
 """``<`` reads 'left is worse than right': the right one is better, which is 1."""
+
+
+_SHOWN = 10
 
 
 def is_comparisons(sheet: Sheet) -> bool:
@@ -46,6 +52,11 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
     if roles.group is not None or roles.levels is not None:
         option = "group" if roles.group is not None else "levels"
         raise sheet.error(f"{option}= goes with grades, and this file holds comparisons; leave it out, or name target=")
+    weight = roles.weight or ("weight" if "weight" in sheet.frame.columns else None)
+    spare = [name for name in sheet.frame.columns if name not in (*_COLUMNS, weight)]
+    unused = [name for name in spare if name not in roles.drop]
+    in_items = () if described is None else described.frame.columns
+    roles = replace(roles, drop=tuple(name for name in roles.drop if name in in_items or name not in spare))
     if described is None and (roles.item is not None or roles.drop):
         option = "item" if roles.item is not None else "drop"
         raise sheet.error(f"{option}= goes with the features of a file of items; name it with items=")
@@ -57,12 +68,34 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
         raise sheet.error(
             f"{shorten(names[0][row])} is compared with itself and found better; correct or remove it", row
         )
-    weight = roles.weight or ("weight" if "weight" in sheet.frame.columns else None)
     if weight is not None:
         sheet.column(weight, "weight")
     weights = None if weight is None else read_weights(sheet, weight)
+    _say_what_is_unused(sheet, unused)
+    _doubt_wins_and_losses(sheet, outcome)
     comparisons = Comparisons(numbers[0], numbers[1], outcome, weights)
     return ComparisonTable(sheet.source, items, comparisons, described is not None, signs=_find_signs(sheet, PLAIN))
+
+
+def _say_what_is_unused(sheet: Sheet, columns: list[str]) -> None:
+    """Warn of columns that nobody looks at; whoever drops them knows."""
+    if columns:
+        shown = ", ".join(map(repr, columns[:_SHOWN])) + ", …" * (len(columns) > _SHOWN)
+        what = f"the column {shown} is" if len(columns) == 1 else f"the columns {shown} are"
+        warnings.warn(
+            f"{sheet.source}: {what} not used: of comparisons, left, right, outcome and the weight are", stacklevel=5
+        )
+
+
+def _doubt_wins_and_losses(sheet: Sheet, outcome: Array) -> None:
+    """Warn where 1 and 0 may be meant as the left item's win and loss: nothing else says so."""
+    if set(as_text(sheet, "outcome").to_list()) in ({"0", "1"}, {"0.0", "1.0"}):
+        n_right, n_ties = np.count_nonzero(outcome), np.count_nonzero(outcome == 0)
+        warnings.warn(
+            f"{sheet.source}: its outcomes are 1 and 0, read as 'right is better' ({n_right:,} times) and 'no "
+            f"difference' ({n_ties:,} times); if they say whether the left one won, write > and < instead",
+            stacklevel=5,
+        )
 
 
 def _read_sides(sheet: Sheet, roles: Roles, described: Sheet | None) -> tuple[Table, list[Array], list[Array]]:
@@ -121,10 +154,7 @@ def _read_outcomes(sheet: Sheet) -> Array:
     if outcome.null_count():
         row = first_row(outcome.is_null())
         found = f"is {shorten(written[row])}" if written[row] else "is missing"
-        raise sheet.error(
-            f"the outcome {found}; it is 1 or < (right is better), -1 or > (left is better), 0 or = (no difference)",
-            row,
-        )
+        raise sheet.error(f"the outcome {found}; {HOW_TO_WRITE}", row)
     return outcome.to_numpy()
 
 

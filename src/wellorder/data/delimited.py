@@ -7,6 +7,7 @@ quotes are found first, in a few passes over the bytes; they also give every row
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import polars as pl
 from ..sweeps import Array, Ints
 from .errors import DataError
 from .lines import PathLike, empty_file, read_text, shorten
-from .sheet import Sheet, most_bytes, one_line, refuse_twice
+from .sheet import Sheet, one_line, refuse_twice
 
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -26,13 +27,13 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 
 def read_csv(path: PathLike) -> Sheet:
     """Read a file with a header line, separated by commas or, if the header says so, semicolons or tabs."""
-    text = read_text(path, most_bytes())
+    text = read_text(path)
     return _read(os.fspath(path), text, _separator_of(text))
 
 
 def read_tsv(path: PathLike) -> Sheet:
     """Read a file with a header line, separated by tabs."""
-    text = read_text(path, most_bytes())
+    text = read_text(path)
     header = _first_line(text)
     other = _separator_of(text)
     if "\t" not in header and other in header:
@@ -161,7 +162,8 @@ def _refuse_stray_quotes(source: str, buffer: Array, quotes: Ints, newlines: Int
 def _header_names(source: str, header: str, separator: str, line: int) -> list[str]:
     """Return the columns' names; a column without one is called by its number."""
     try:
-        fields = next(csv.reader(header.splitlines(keepends=True), delimiter=separator))
+        # lines as the file has them: str.splitlines would also cut names at U+2028, VT and others
+        fields = next(csv.reader(io.StringIO(header, newline="\n"), delimiter=separator))
     except (csv.Error, StopIteration) as error:
         raise DataError(source, f"its header line cannot be read: {error}", line) from None
     if all(_NUMBER.fullmatch(field) for field in fields):

@@ -14,9 +14,10 @@ from ..state import ANY, Part, Stored, both, checked, flags, floats, list_of, no
 from ..suggest import suggest
 from ..sweeps import Array, Floats
 from .codes import as_numbers, category_codes
+from .errors import Places, row_error
 from .frames import Columns, column_names, from_objects, is_frame, read_columns_of
-from .numbered import ROUNDING, as_rows, dense, pick_columns, varying_columns, warn_beyond
-from .partition_columns import ColumnSummary, center_and_scale
+from .numbered import as_rows, dense, pick_columns, varying_columns, warn_beyond
+from .partition_columns import ColumnSummary, center_and_scale, moments_of
 from .table import FeatureParts, Table
 
 _FEW = 10
@@ -105,6 +106,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         X : Table, data frame, array or CSR matrix
         """
         check_is_fitted(self)
+        places = X.places if isinstance(X, Table) else None
         X = _features(X)
         if isinstance(X, FeatureParts):
             return X.encoded(self)
@@ -121,7 +123,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             raise ValueError("the model was fitted on named columns, and these are numbered features (LETOR)")
         else:
             self._refuse_missing_columns(X)
-        return self._transform_columns(_read(X, self.columns_, self.layout_))
+        return self._transform_columns(_read(X, self.columns_, self.layout_), places)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of the output, such as ``ph``, ``ph is missing`` or ``colour=red``."""
@@ -185,26 +187,34 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         categories: list[str | None] = [*given, *([None] if None in distinct else [])]
         return categories if len(categories) > 1 else []
 
-    def _transform_columns(self, columns: Columns) -> Floats:
+    def _transform_columns(self, columns: Columns, places: Places | None) -> Floats:
         n_rows = len(next(iter(columns.values()))) if columns else 0
         out = np.zeros((n_rows, len(self.get_feature_names_out())))
         place = 0
         for column, (name, values) in enumerate(columns.items()):
             categories = self.categories_[column]
             if categories is not None:
-                codes = category_codes(name, values, categories)
+                codes = category_codes(name, values, categories, places)
                 rows = np.flatnonzero(codes >= 0)
                 out[rows, place + codes[rows]] = 1.0
                 place += len(categories)
                 continue
-            numbers = as_numbers(name, values)
+            numbers = as_numbers(name, values, places)
             missing = np.isnan(numbers)
             if self.scales_[column] > 0:
-                out[:, place] = np.where(missing, 0.0, (numbers - self.centers_[column]) / self.scales_[column])
+                with np.errstate(over="ignore"):  # refused below
+                    scaled = (numbers - self.centers_[column]) / self.scales_[column]
+                out[:, place] = np.where(missing, 0.0, scaled)
                 place += 1
             if self.flagged_[column]:
                 out[:, place] = missing
                 place += 1
+        if not np.isfinite(out).all():
+            row, place = np.argwhere(~np.isfinite(out))[0].tolist()
+            name = self.get_feature_names_out()[place]
+            value = dict(zip(self.columns_, columns.values(), strict=True))[name][row]
+            problem = f"column {name!r} is {value} here, which is too large beside the training data"
+            raise row_error(places, problem, row)
         return out
 
     def _refuse_missing_columns(self, X: Any) -> None:
@@ -296,10 +306,4 @@ def _center_and_scale(name: str, values: Floats) -> tuple[float, float]:
     if np.isinf(given).any():
         row = int(np.argmax(np.isinf(values)))
         raise ValueError(f"column {name!r} is infinite in row {row}; give a finite number, or leave it missing")
-    if not len(given) or given.min() == given.max():
-        return (float(given[0]) if len(given) else 0.0), 0.0
-    largest = float(np.abs(given).max())
-    shares = given / largest  # squares of 1e200 do not overflow
-    deviation = float(shares.std())
-    # 0.1 + 0.2 among 0.3 is no feature
-    return float(shares.mean()) * largest, deviation * largest if deviation > ROUNDING else 0.0
+    return center_and_scale(moments_of(given))

@@ -11,12 +11,10 @@ from .arff import is_arff, read_arff
 from .delimited import read_csv, read_tsv
 from .errors import DataError
 from .letor import is_letor, read_letor
-from .lines import PathLike, empty_file, open_bytes
+from .lines import OpenFile, PathLike, empty_file
 from .parquet import is_parquet, read_parquet
 from .sheet import Sheet
 from .table import Table
-
-_LOOKED_AT = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,8 @@ class Format:
     Attributes
     ----------
     read : function
-        From a path to a Sheet (named columns), or to a Table where the format itself says what each part is.
+        From a path to a Sheet (named columns), or to a Table where the format itself says what each part is. It opens
+        the path once, and reads it through: what the path names may be a pipe, or a file that is open already.
     endings : tuple of str
         How names of such files end, in small letters; ``.gz`` aside.
     is_start : function or None
@@ -50,24 +49,22 @@ FORMATS = {
 
 def read_file(path: PathLike, format_name: str | None = None) -> Sheet | Table:
     """Read one file as it stands: its columns, or the finished table of a format that has no named columns."""
-    name = recognise(path) if format_name is None else format_name
-    if name not in FORMATS:
-        raise DataError(os.fspath(path), f"format={name!r} is not known; use one of {', '.join(FORMATS)}")
-    return FORMATS[name].read(path)
+    if format_name is not None and format_name not in FORMATS:
+        raise DataError(os.fspath(path), f"format={format_name!r} is not known; use one of {', '.join(FORMATS)}")
+    with OpenFile(path) as file:
+        return FORMATS[format_name or _recognise(file)].read(file)
 
 
-def recognise(path: PathLike) -> str:
+def _recognise(file: OpenFile) -> str:
     """Return the name of a file's format, by its first bytes and its ending."""
-    source = os.fspath(path)
-    with open_bytes(path) as stream:
-        start = stream.read(_LOOKED_AT)
+    source, start = os.fspath(file), file.start()
     if not start:
         raise empty_file(source)
     for name, each in FORMATS.items():
         if each.is_start is not None and each.is_start(start):
             return name
-    file = Path(source)
-    ending = (file.with_suffix("") if file.suffix.lower() == ".gz" else file).suffix.lower()
+    path = Path(source)
+    ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     for name, each in FORMATS.items():
         if ending in each.endings:
             return name

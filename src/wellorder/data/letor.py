@@ -16,9 +16,9 @@ import scipy.sparse as sp
 
 from ..sweeps import Array
 from . import letor_plain
-from .errors import DataError
+from .errors import DataError, Places
 from .letor_plain import Limits, Rows, read_name
-from .lines import PathLike, blocks, open_for_writing, refuse_empty, shorten
+from .lines import COPIES, PathLike, blocks, open_for_writing, room, shorten, too_large
 from .queries import text_array
 from .table import Table
 
@@ -28,6 +28,8 @@ MOST_FEATURES = 2**31 - 1
 COMPILED_FROM = 1 << 22
 """Bytes from which on the compiled form reads; below, loading it takes longer than reading."""
 
+_ROW_BYTES, _ENTRY_BYTES, _TEXT_BYTES = 40, 12, 64
+"""What a row, one of its features and a comment take in memory; the comment beside its letters."""
 
 _NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _START = re.compile(
@@ -44,7 +46,8 @@ def is_letor(start: bytes) -> bool:
 def read_letor(path: PathLike, *, n_features: int | None = None) -> Table:
     r"""Read an SVMlight or LETOR file, which may be gzipped.
 
-    Memory is bounded by the result and one block of the file. Values are exactly those of Python's ``float``.
+    Memory is bounded by the result and one block of the file, and the result by the memory that is free: a small
+    gzipped file may hold more. Values are exactly those of Python's ``float``.
 
     Parameters
     ----------
@@ -82,12 +85,13 @@ def read_letor(path: PathLike, *, n_features: int | None = None) -> Table:
     if n_features is not None and not (isinstance(n_features, Integral) and 1 <= n_features <= MOST_FEATURES):
         raise ValueError(f"n_features is {n_features!r}; give a number from 1 to {MOST_FEATURES:,}, or None")
     limits = Limits(source, MOST_FEATURES if n_features is None else int(n_features), n_features is not None)
-    collected = _Collected()
+    collected, most = _Collected(), room() // COPIES
     with closing(blocks(path)) as content:
         for rows in _rows(content, limits):
             collected.add(rows)
+            if collected.n_bytes > most:
+                raise too_large(source, collected.n_bytes, f"its first {collected.n_rows:,} rows")
     if not collected.n_rows:
-        refuse_empty(path)
         raise DataError(source, "it holds comments and empty lines only; is it the right file?")
     return collected.table(source, n_features)
 
@@ -135,6 +139,7 @@ class _Collected:
         self._queries: list[Array] = []
         self._ids: list[tuple[int, list[str]]] = []  # with the number of their first row
         self.n_rows = 0
+        self.n_bytes = 0  # about, of everything here
         self._width = 0
 
     def add(self, rows: Rows) -> None:
@@ -146,7 +151,9 @@ class _Collected:
             self._queries.append(rows.query)
         if rows.ids is not None:
             self._ids.append((self.n_rows, rows.ids))
+            self.n_bytes += sum(map(len, rows.ids)) + _TEXT_BYTES * len(rows.ids)
         self.n_rows += len(rows.grade)
+        self.n_bytes += _ROW_BYTES * len(rows.grade) + _ENTRY_BYTES * len(rows.value)
         self._width = max(self._width, rows.width)
 
     def table(self, source: str, n_features: int | None) -> Table:
@@ -166,6 +173,7 @@ class _Collected:
             self._names() if self._ids else None,
             target="grade",
             group="qid" if has_queries else None,
+            places=Places(((source, 0),)),
         )
 
     def _names(self) -> Array:
@@ -249,7 +257,9 @@ def _numbers(table: Table) -> sp.csr_array:
     if not np.isfinite(X.data).all():
         entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
-        problem = f"feature {table.feature_names[X.indices[entry]]} of row {row + 1} is not finite"
+        column = int(X.indices[entry])
+        name = table.X.columns[column] if isinstance(table.X, pl.DataFrame) else str(column + 1)
+        problem = f"feature {name} of row {row + 1} is not finite"
         raise ValueError(f"{problem}; LETOR files hold finite numbers only")
     return X
 

@@ -16,8 +16,9 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, BinaryIO, TextIO, TypeAlias, cast
 
+from ..memory import available_bytes
 from ..whole_files import whole_file
-from ..writing import visible
+from ..writing import visible, write_bytes
 from .errors import DataError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
@@ -28,8 +29,20 @@ BLOCK = 1 << 21
 LONGEST_LINE = 1 << 26
 """Bytes in one line, at most: a longer one comes from a file that has no lines."""
 
-LARGEST_TEXT = 1 << 30
-"""Bytes that :func:`read_text` takes at most, after decompression."""
+LOOKED_AT = 1 << 16
+"""Bytes at the start of a file by which its format is recognised."""
+
+COPIES = 3
+"""How often a table is held at the worst moment between its file and a fitted model."""
+
+_MEMORY_A_BYTE = 16
+"""Memory that a byte of text takes, as fields of columns, with everything that is held at the worst moment."""
+
+_USUAL_MEMORY = 1 << 34
+"""What is taken to be free where the system does not say."""
+
+_ALWAYS_FREE = 1 << 28
+"""What any file may take, however little memory seems to be free."""
 
 _GZIP = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -65,14 +78,42 @@ def open_bytes(path: PathLike) -> BinaryIO:
     DataError
         If there is no such file, it may not be read, or it starts like something that is no plain text.
     """
+    if isinstance(path, OpenFile):
+        return cast(BinaryIO, path.stream)
     source = os.fspath(path)
-    stream = io.BufferedReader(_Bytes(source, *_open(source)))
+    stream = io.BufferedReader(_Bytes(source, *_open(source)), LOOKED_AT)
     try:
         _skip_mark(source, stream)
     except BaseException:
         stream.close()
         raise
     return cast(BinaryIO, stream)
+
+
+class OpenFile(os.PathLike[str]):
+    """A file that was opened to see how it starts, in place of its path: whoever reads it has all of its bytes.
+
+    A pipe gives its bytes once. Opened again it goes on where the first reader stopped, and nothing says so.
+    """
+
+    def __init__(self, path: PathLike) -> None:
+        self._name = os.fspath(path)
+        self.stream = cast("io.BufferedReader[_Bytes]", open_bytes(path))
+
+    def __fspath__(self) -> str:
+        return self._name
+
+    __str__ = __fspath__
+
+    def start(self) -> bytes:
+        """Return the first bytes, and leave them where they are."""
+        return self.stream.peek(LOOKED_AT)
+
+    def __enter__(self) -> OpenFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stream.close()
 
 
 def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) -> Generator[bytes, None, None]:
@@ -96,7 +137,7 @@ def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) 
     Raises
     ------
     DataError
-        If the file cannot be opened, is damaged or binary, or has a line that is too long.
+        If the file cannot be opened, is empty, damaged or binary, or has a line that is too long.
     """
     source = os.fspath(path)
     line = 1
@@ -104,7 +145,10 @@ def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) 
     length = 0
     held = b""
     with open_bytes(path) as stream:
-        while chunk := stream.read(size):
+        chunk = stream.read(size)
+        if not chunk:
+            raise empty_file(source)
+        while chunk:
             chunk, held = _unify(held + chunk)
             if b"\0" in chunk:
                 raise _binary(source, line + chunk.count(b"\n", 0, chunk.index(b"\0")))
@@ -122,21 +166,44 @@ def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) 
             if chunk:
                 started.append(chunk)
                 length += len(chunk)
+            chunk = stream.read(size)
     if length > longest_line:
         raise _too_long(source, line, longest_line)
     if started or held:
         yield b"".join((*started, b"\n"))
 
 
-def read_text(path: PathLike, largest: int = LARGEST_TEXT) -> str:
+def room() -> int:
+    """Return how much memory a file may take, with all that becomes of it: what is free now."""
+    free = available_bytes()
+    return max(_ALWAYS_FREE, int(_USUAL_MEMORY if free is None else free))
+
+
+def too_large(source: str, held: float, what: str) -> DataError:
+    """Return the error for a file of which already so much is held that its copies do not fit into the memory here."""
+    needed, free = write_bytes(COPIES * held), write_bytes(room())
+    return DataError(source, f"{what} take about {needed} of memory, and {free} are free; split it, or read fewer rows")
+
+
+def read_bytes(path: PathLike, most: int) -> bytes:
+    """Read a whole file, decompressed, if it has no more bytes than this."""
+    with open_bytes(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        problem = f"it has more than {most:,} bytes (decompressed), too many to hold at once; split it"
+        raise DataError(os.fspath(path), problem)
+    return content
+
+
+def read_text(path: PathLike, largest: int | None = None) -> str:
     """Read a whole text file, with LF for every line end.
 
     Parameters
     ----------
     path : path-like
         The file, which may be gzipped.
-    largest : int
-        Bytes that it may have once decompressed.
+    largest : int, optional
+        Bytes that it may have once decompressed; as many as the memory here allows unless given.
 
     Returns
     -------
@@ -149,13 +216,7 @@ def read_text(path: PathLike, largest: int = LARGEST_TEXT) -> str:
         If the file cannot be opened, is damaged, binary or too large, or is not UTF-8: with the line.
     """
     source = os.fspath(path)
-    with open_bytes(path) as stream:
-        content = stream.read(largest + 1)
-    if len(content) > largest:
-        raise DataError(
-            source, f"it has more than {largest:,} bytes (decompressed), too many to hold at once; split it"
-        )
-    content, held = _unify(content)
+    content, held = _unify(read_bytes(path, room() // _MEMORY_A_BYTE if largest is None else largest))
     if held:
         content += b"\n"
     if b"\0" in content:
@@ -185,13 +246,6 @@ def decode(source: str, content: bytes, line: int) -> str:
             f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8 (if it is Latin-1: iconv -f latin1 -t utf-8)",
             line,
         ) from None
-
-
-def refuse_empty(path: PathLike) -> None:
-    """Raise DataError if a file has no byte in it (but perhaps a byte order mark), gzipped or not."""
-    with open_bytes(path) as stream:
-        if not stream.read(1):
-            raise empty_file(os.fspath(path))
 
 
 def empty_file(source: str) -> DataError:

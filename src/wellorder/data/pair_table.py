@@ -9,13 +9,30 @@ import numpy as np
 import polars as pl
 
 from ..sweeps import Array, Floats, Ints
+from .column_types import as_text
+from .sheet import Sheet
 from .table import ComparisonTable, Table
 
 Signs: TypeAlias = tuple[str, str, str]
 """How a file writes its outcomes: the left one is better, no difference, the right one is better."""
 
 PLAIN: Signs = ("-1", "0", "1")
-CONVENTIONS: tuple[Signs, ...] = ((">", "=", "<"), PLAIN, ("-1", "0", "+1"), ("-1.0", "0.0", "1.0"), ("−1", "0", "1"))
+CONVENTIONS: tuple[Signs, ...] = (
+    (">", "=", "<"),
+    PLAIN,
+    ("-1", "0", "+1"),
+    ("-1.0", "0.0", "1.0"),
+    ("−1", "0", "1"),
+    ("left", "tie", "right"),
+    ("left", "draw", "right"),
+)
+"""Every way to write them that is understood; no word that leaves open whose win it is."""
+
+HOW_TO_WRITE = "write 1, < or right (right is better), -1, > or left (left is better), 0, = or tie (no difference)"
+
+_TIES = frozenset(("tie", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none", "=", "1/2-1/2"))
+_WINS = frozenset(("left", "right", "win", "won", "loss", "lose", "lost", "a", "b", ">", "<", "1-0", "0-1"))
+"""How outcomes are written in common use: only to refuse them as grades, never to guess who won."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,25 @@ def pairs_of(table: PairTable | ComparisonTable) -> PairTable:
 def write_signs(outcome: Array, signs: Signs) -> Array:
     """Write outcomes −1, 0 and 1 as a file does."""
     return np.array(signs, dtype=object)[np.asarray(outcome, dtype=np.int64) + 1]
+
+
+def refuse_as_grades(sheet: Sheet, target: str) -> None:
+    """Refuse a target that says who of left and right is better: as levels, its words would be put in some order."""
+    if target in ("left", "right") or not {"left", "right"}.issubset(sheet.frame.columns):
+        return
+    written = as_text(sheet, target).fill_null("tie")
+    if written.cast(pl.Float64, strict=False).is_not_null().any():  # numbers may be grades, whatever is beside them
+        return
+    said = written.str.to_lowercase()
+    sides = [as_text(sheet, side).fill_null("") for side in ("left", "right")]
+    is_tie = said.is_in(list(_TIES))
+    names_one = ((written == sides[0]) | (written == sides[1])) & (sides[0] != sides[1])
+    if not is_tie.all() and ((is_tie | said.is_in(list(_WINS))).all() or (is_tie | names_one).all()):
+        rename = "" if target == "outcome" else " call the column outcome,"
+        raise sheet.error(
+            f"the column {target!r} says which of left and right is better, and is no grade; leave target= out,"
+            f"{rename} and {HOW_TO_WRITE}"
+        )
 
 
 def prediction_frame(

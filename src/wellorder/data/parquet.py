@@ -2,7 +2,7 @@
 
 A wrong number in a Parquet file makes polars ask for that much memory, and where there is not so much the
 process is aborted, which no ``except`` catches. So another process tries first, and this one reads what that
-one could.
+one could. It also says how much a file holds: a few bytes can stand for a million equal rows.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ import sys
 
 import polars as pl
 
-from ..memory import available_bytes
 from .errors import DataError
-from .lines import PathLike
-from .sheet import Sheet, one_line, read_bytes, refuse_twice
+from .lines import COPIES, PathLike, read_bytes, room, too_large
+from .sheet import Sheet, one_line, refuse_twice
 
 _MAGIC = b"PAR1"
 _SHORTEST = 12
+_HELD = 4
+"""How often a file's bytes are held: here, on their way to the other process, there, and as the table they become."""
 _SPARE = 1 << 32
 """Address space that threads and libraries take before anything is read."""
 
 _TRIAL = """
 import io, json, sys
-path, limit = json.loads(sys.argv[1])
+path, limit, most = json.loads(sys.argv[1])
 sys.path[:] = path
 try:
     import resource
@@ -36,11 +37,22 @@ try:
 except (ImportError, ValueError, OSError):
     pass
 import polars
+def leave(code, said):
+    print(json.dumps(said))
+    sys.exit(code)
 try:
-    polars.read_parquet(io.BytesIO(sys.stdin.buffer.read()))
+    content = io.BytesIO(sys.stdin.buffer.read())
+    scan = polars.scan_parquet(content)
+    n_rows, columns = scan.select(polars.len()).collect().item(), scan.collect_schema().names()
+    size = 8 * n_rows * len(columns)  # each becomes a number, or more
+    if size <= most:
+        content.seek(0)
+        frame = polars.read_parquet(content)
+        names = [column.name for column in frame if column.dtype in (polars.Categorical, polars.Enum)]
+        size = max(size, frame.with_columns(polars.col(names).cast(polars.String)).estimated_size())
 except BaseException as error:
-    print((str(error).strip().splitlines() or [type(error).__name__])[0][:120])
-    sys.exit(1)
+    leave(1, (str(error).strip().splitlines() or [type(error).__name__])[0][:120])
+leave(0, [n_rows, size])
 """
 
 
@@ -52,12 +64,10 @@ def is_parquet(start: bytes) -> bool:
 def read_parquet(path: PathLike) -> Sheet:
     """Read a Parquet file, which may be gzipped as a whole."""
     source = os.fspath(path)
-    content = read_bytes(path)
+    content = read_bytes(path, room() // _HELD)
     if len(content) < _SHORTEST or not (content.startswith(_MAGIC) and content.endswith(_MAGIC)):
         raise DataError(source, "it cannot be read as Parquet: it does not start and end like one; is it complete?")
-    problem = _try_apart(content)
-    if problem is not None:
-        raise DataError(source, f"it cannot be read as Parquet: {problem}")
+    _try_apart(source, content)
     try:
         frame = pl.read_parquet(io.BytesIO(content))
     except (Exception, pl.exceptions.PanicException) as error:  # a damaged file can raise anything
@@ -68,18 +78,23 @@ def read_parquet(path: PathLike) -> Sheet:
     return Sheet(((source, 0),), frame)
 
 
-def _try_apart(content: bytes) -> str | None:
-    """Read in another process; return what went wrong, or None. Where none can be started, there is no trial."""
+def _try_apart(source: str, content: bytes) -> None:
+    """Read in another process, and refuse what that could not, or what is too large; where none can be, try nothing."""
     if not sys.executable or getattr(sys, "frozen", False):
-        return None
-    free = available_bytes()
-    limit = -1 if free is None else int(free) + _SPARE
-    command = [sys.executable, "-c", _TRIAL, json.dumps([sys.path, limit])]
+        return
+    free = room()
+    most = free // COPIES
+    command = [sys.executable, "-c", _TRIAL, json.dumps([sys.path, free + _SPARE, most])]
     try:
         trial = subprocess.run(command, input=content, capture_output=True, check=False)
     except OSError:
-        return None
-    if trial.returncode == 0:
-        return None
-    said = trial.stdout.decode(errors="replace").strip()
-    return said or "it is damaged, or does not fit into the memory here"
+        return
+    try:
+        said = json.loads(trial.stdout)
+    except ValueError:  # it was aborted, and said nothing
+        said = "it is damaged, or does not fit into the memory here"
+    if isinstance(said, str):
+        raise DataError(source, f"it cannot be read as Parquet: {said}")
+    n_rows, size = said
+    if size > most:
+        raise too_large(source, size, f"its {n_rows:,} rows")

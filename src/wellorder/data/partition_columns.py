@@ -12,7 +12,7 @@ import polars as pl
 from ..sweeps import Floats, Ints
 from .column_types import as_text, settle, settle_as_text
 from .errors import DataError
-from .numbered import ROUNDING
+from .numbered import is_rounding, unit_of
 from .sheet import Sheet, one_line
 
 if TYPE_CHECKING:
@@ -34,11 +34,7 @@ class Moments(NamedTuple):
     high: float
     mean: float
     deviation: float
-
-    @property
-    def largest(self) -> float:
-        """The largest absolute value."""
-        return max(abs(self.low), abs(self.high))
+    are_whole: bool = True
 
 
 class ColumnSummary(NamedTuple):
@@ -91,7 +87,7 @@ def _summarise(sheet: Sheet, name: str) -> ColumnSummary:
         column, problem = as_text(sheet, name), error
     given = column.drop_nulls()
     if column.dtype == pl.Float64:
-        moments, n_numbers = _moments(given.to_numpy()), len(given)
+        moments, n_numbers = moments_of(given.to_numpy()), len(given)
     else:
         moments, n_numbers = None, len(given.cast(pl.Float64, strict=False).drop_nulls())
     texts = None
@@ -101,13 +97,15 @@ def _summarise(sheet: Sheet, name: str) -> ColumnSummary:
     return ColumnSummary(len(column), len(given), n_numbers, moments, texts, problem)
 
 
-def _moments(values: Floats) -> Moments:
+def moments_of(values: Floats) -> Moments:
+    """Return the moments of finite numbers."""
     if not len(values):
         return Moments(0, np.inf, -np.inf, 0.0, 0.0)
     low, high = float(values.min()), float(values.max())
-    largest = max(abs(low), abs(high)) or 1.0
-    shares = values / largest  # squares of 1e200 do not overflow
-    return Moments(len(values), low, high, float(shares.mean()) * largest, float(shares.std()) * largest)
+    unit = float(unit_of(low, high))
+    above = values / unit - low / unit  # numbers near each other lose nothing so, however large they are
+    mean, deviation = (low / unit + float(above.mean())) * unit, float(above.std()) * unit
+    return Moments(len(values), low, high, mean, deviation, bool((values == np.rint(values)).all()))
 
 
 def merge(name: str, parts: Sequence[ColumnSummary], sources: Sequence[str]) -> ColumnSummary:
@@ -135,12 +133,14 @@ def _merged(parts: Sequence[Moments]) -> Moments:
     if not filled:
         return parts[0]
     low, high = min(part.low for part in filled), max(part.high for part in filled)
-    largest = max(part.largest for part in filled) or 1.0
+    unit = float(unit_of(low, high))
     share = np.array([part.n / n for part in filled])
-    means, deviations = (np.array([part[place] for part in filled]) / largest for place in (3, 4))
-    mean = float(share @ means)
-    deviation = float(np.sqrt(share @ (deviations**2 + (means - mean) ** 2)))
-    return Moments(n, low, high, mean * largest, deviation * largest)
+    above = np.array([part.mean for part in filled]) / unit - low / unit
+    deviations = np.array([part.deviation for part in filled]) / unit
+    mean = float(share @ above)
+    deviation = float(np.sqrt(share @ (deviations**2 + (above - mean) ** 2)))
+    are_whole = all(part.are_whole for part in filled)
+    return Moments(n, low, high, (low / unit + mean) * unit, deviation * unit, are_whole)
 
 
 def center_and_scale(moments: Moments) -> tuple[float, float]:
@@ -148,4 +148,5 @@ def center_and_scale(moments: Moments) -> tuple[float, float]:
     if moments.n == 0 or moments.low == moments.high:
         return (moments.low if moments.n else 0.0), 0.0
     # 0.1 + 0.2 among 0.3 is no feature
-    return moments.mean, moments.deviation if moments.deviation > ROUNDING * moments.largest else 0.0
+    is_constant = not moments.are_whole and bool(is_rounding(moments.low, moments.high))
+    return moments.mean, 0.0 if is_constant else moments.deviation

@@ -152,7 +152,19 @@ def _table(files: Sequence[str], headers: Sequence[Header], roles: Roles, *, wit
         ids = None if roles.item is None or not with_names else read_names(sheet, roles.item)
         weights = None if roles.weight is None else read_weights(sheet, roles.weight)
     source = files[0] + (f" and {len(files) - 1} more" if len(files) > 1 else "")
-    return Table(source, features, y, groups, ids, weights, **named, levels=levels)
+    return Table(
+        source,
+        features,
+        y,
+        groups,
+        ids,
+        weights,
+        target=roles.target,
+        group=roles.group,
+        item=roles.item,
+        weight=roles.weight,
+        levels=levels,
+    )
 
 
 def _matching(path: str) -> list[str]:
@@ -165,6 +177,8 @@ def _matching(path: str) -> list[str]:
 
 def _look(path: str) -> Header:
     """Return the names of the columns, and how many rows there are."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise DataError(path, "--engine dask reads a file again and again, and this is a pipe or a folder; name a file")
     try:
         names = list(pl.read_parquet_schema(path))
         n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ..sweeps import Array
 from .comparison_files import is_comparisons, read_comparisons
-from .errors import DataError
+from .errors import DataError, Places
 from .formats import read_file
 from .lines import PathLike
 from .roles import Roles, check_levels, make_table
@@ -43,8 +43,9 @@ def read(
     more likely typos than categories.
 
     A file with the columns ``left``, ``right`` and ``outcome``, read without ``target``, is one of comparisons.
-    The outcome is 1 or ``<`` (the left item is worse, the right one better), −1 or ``>`` (the left one is
-    better), 0 or ``=`` (no difference); a column ``weight`` is optional.
+    The outcome is 1, ``<`` or ``right`` (the left item is worse, the right one better), −1, ``>`` or ``left`` (the
+    left one is better), 0, ``=``, ``tie`` or ``draw`` (no difference); a column ``weight`` is optional. Other columns
+    are not used, with a warning unless ``drop`` names them.
 
     Parameters
     ----------
@@ -162,6 +163,7 @@ def _join_tables(tables: list[Table]) -> Table:
         return first
     width = max(table.X.shape[1] for table in tables)
     wide = [_widened(table, width) for table in tables]
+    firsts = np.cumsum([0, *map(len, tables[:-1])]).tolist()
     return replace(
         first,
         source=f"{first.source} and {len(tables) - 1} more",
@@ -169,6 +171,7 @@ def _join_tables(tables: list[Table]) -> Table:
         y=_joined(tables, "y"),
         groups=_joined(tables, "groups"),
         ids=_joined(tables, "ids"),
+        places=Places(tuple((table.source, first) for table, first in zip(tables, firsts, strict=True))),
     )
 
 

@@ -16,6 +16,7 @@ from ..writing import visible
 from .column_types import as_text, first_row, settle, settle_as_text
 from .errors import DataError
 from .lines import shorten
+from .pair_table import refuse_as_grades
 from .sheet import Sheet
 from .table import Table
 
@@ -92,6 +93,8 @@ def check_levels(source: str, levels: Iterable[Hashable] | None) -> tuple[Hashab
 def make_table(sheet: Sheet, roles: Roles) -> Table:
     """Give the columns their roles; everything that has none is a feature."""
     roles.check(sheet)
+    if roles.target is not None:
+        refuse_as_grades(sheet, roles.target)
     taken = {*roles.named().values(), *roles.drop}
     features = [
         settle_as_text(sheet, name) if name in roles.text else settle(sheet, name)
@@ -113,6 +116,7 @@ def make_table(sheet: Sheet, roles: Roles) -> Table:
         item=roles.item,
         weight=roles.weight,
         levels=levels,
+        places=sheet.places,
     )
 
 
@@ -175,23 +179,29 @@ def _unordered(sheet: Sheet, name: str, column: pl.Series) -> DataError:
         )
     declared = sheet.nominal.get(name)
     order = [value for value in declared if value in found] if declared else _likely_order(found)
-    return sheet.error(
-        f"the target {name!r} is text, which has no order of its own; give its values from worst to best, perhaps "
-        f"levels={_shown(order)}"
+    how = (
+        f"list its values with levels=, the worst first and the best last: here they are {_values(sorted(found))}"
+        if order is None
+        else f"give its values from worst to best, perhaps levels={_shown(order)}"
     )
+    return sheet.error(f"the target {name!r} is text, which has no order of its own; {how}")
 
 
-def _likely_order(values: list[str]) -> list[str]:
+def _likely_order(values: list[str]) -> list[str] | None:
+    """Return the values from worst to best where a scale in common use has them; the alphabet knows no better."""
     for scale in _SCALES:
         if all(value.lower() in scale for value in values):
             return sorted(values, key=lambda value: scale.index(value.lower()))
-    return sorted(values)
+    return None
 
 
 def _shown(levels: Iterable[Hashable]) -> str:
+    return f"[{_values(levels)}]"
+
+
+def _values(levels: Iterable[Hashable]) -> str:
     listed = list(levels)
-    text = ", ".join(visible(str(level)) for level in listed[:50])
-    return f"[{text}{', …' if len(listed) > 50 else ''}]"
+    return ", ".join(visible(str(level)) for level in listed[:50]) + ", …" * (len(listed) > 50)
 
 
 def read_groups(sheet: Sheet, name: str) -> Array:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from ..memory import available_bytes
 from ..suggest import suggest
 from ..sweeps import Ints
-from .errors import DataError
-from .lines import LARGEST_TEXT, PathLike, open_bytes
-
-_MEMORY_A_BYTE = 16
-"""Memory that reading takes for each byte of a file, with everything that is held at the worst moment."""
+from .errors import DataError, Places
 
 
 @dataclass(frozen=True)
@@ -52,20 +46,19 @@ class Sheet:
         more = len(self.sources) - 1
         return self.sources[0][0] + (f" and {more} more" if more else "")
 
+    @property
+    def places(self) -> Places:
+        """Where the rows stand."""
+        return Places(self.sources, self.lines)
+
     def error(self, problem: str, row: int | None = None) -> DataError:
         """Return the error for a row: with its file, and its line or, without lines, its number."""
-        if row is None:
-            return DataError(self.source, problem)
-        source, first = next(part for part in reversed(self.sources) if part[1] <= row)
-        if self.lines is None:
-            return DataError(source, f"row {row - first + 1:,}: {problem}")
-        return DataError(source, problem, int(self.lines[row]))
+        return DataError(self.source, problem) if row is None else self.places.error(problem, row)
 
     def place(self, row: int) -> str:
         """Say where a row stands, to be named beside another one."""
-        source, first = next(part for part in reversed(self.sources) if part[1] <= row)
-        at = f"row {row - first + 1:,}" if self.lines is None else f"line {self.lines[row]:,}"
-        return at if len(self.sources) == 1 else f"{at} of {source}"
+        source, _, where = self.places.find(row)
+        return where if len(self.sources) == 1 else f"{where} of {source}"
 
     def column(self, name: str, option: str) -> pl.Series:
         """Return a column by name; where there is none, say which one may have been meant."""
@@ -119,22 +112,6 @@ def refuse_twice(source: str, names: Iterable[str], line: int | None = None) -> 
         if name in place:
             raise DataError(source, f"columns {place[name]} and {number} are both called {name!r}; rename one", line)
         place[name] = number
-
-
-def most_bytes() -> int:
-    """Return how large a file may be, decompressed, to be read at once in the memory there is."""
-    free = available_bytes()
-    return LARGEST_TEXT if free is None else max(1 << 24, int(free) // _MEMORY_A_BYTE)
-
-
-def read_bytes(path: PathLike) -> bytes:
-    """Read a whole file, decompressed."""
-    most = most_bytes()
-    with open_bytes(path) as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
-        raise DataError(os.fspath(path), f"it has more than the {most:,} bytes that fit into the memory here; split it")
-    return content
 
 
 def one_line(error: BaseException) -> str:

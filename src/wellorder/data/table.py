@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -10,7 +10,8 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..order import Comparisons, Grades
-from ..sweeps import Array
+from ..sweeps import Array, Ints
+from .errors import Places
 
 Features: TypeAlias = "pl.DataFrame | sp.csr_array"
 """Columns with names and types of their own, or numbered columns of numbers (LETOR)."""
@@ -56,6 +57,8 @@ class Table:
         The levels from worst to best, where they were declared.
     recipe : str
         The Python call that reads the same again; empty where there is none, as for a table read for a model.
+    places : Places or None
+        Where the rows stand in their files, for whoever finds something wrong with one; None where they are of none.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Table:
     weight: str | None = None
     levels: tuple[Any, ...] | None = None
     recipe: str = ""
+    places: Places | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -92,10 +96,31 @@ class Table:
         return tuple(str(number + 1) for number in range(self.X.shape[1]))
 
     def names(self) -> Array:
-        """Return what to call each row in front of a person: its id, or its number in the file."""
-        if self.ids is not None:
+        """Return what to call each row in front of a person: its id, or ``row 7`` where it has none."""
+        return self._named("row ")
+
+    def row_ids(self) -> Array:
+        """Return one word to call each row in a file: its id, or its number where it has none.
+
+        A number that is the id of another row has ``row-`` before it.
+        """
+        given, prefix = set() if self.ids is None else set(self.ids), ""
+        missing = self._without_id()
+        while given and any(f"{prefix}{row + 1}" in given for row in missing.tolist()):
+            prefix += "row-"
+        return self._named(prefix)
+
+    def _without_id(self) -> Ints:
+        """Return the rows that have no id: all, or those of a LETOR file without a comment."""
+        return np.arange(len(self)) if self.ids is None else np.flatnonzero(self.ids == "")
+
+    def _named(self, prefix: str) -> Array:
+        missing = self._without_id()
+        if self.ids is not None and not len(missing):
             return self.ids
-        return np.array([f"row {number + 1}" for number in range(len(self))], dtype=object)
+        out = np.empty(len(self), dtype=object) if self.ids is None else self.ids.astype(object)
+        out[missing] = [f"{prefix}{row + 1}" for row in missing.tolist()]
+        return out
 
     def grades(self, order: Any = "full") -> Grades:
         """Return the grades with their groups and weights, ready for a ranker."""
@@ -108,7 +133,8 @@ class Table:
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
         parts = {name: getattr(self, name) for name in ("y", "groups", "ids", "weights")}
         kept: dict[str, Any] = {name: None if part is None else part[rows] for name, part in parts.items()}
-        return replace(self, X=self.X[rows], **kept)
+        places = None if self.places is None else self.places.take(rows)
+        return replace(self, X=self.X[rows], places=places, **kept)
 
 
 @dataclass(frozen=True)

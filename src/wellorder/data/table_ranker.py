@@ -39,6 +39,7 @@ from ..suggest import suggest
 from ..sweeps import Array, Ints
 from .comparison_files import is_pairs, read_pairs
 from .encode import TableEncoder
+from .errors import row_error
 from .frames import column_names, is_frame, to_polars
 from .pair_table import CONVENTIONS, PLAIN, PairTable, Signs, pairs_of
 from .roles import Roles, make_table, read_groups, read_names
@@ -310,8 +311,8 @@ class TableRanker(Stored, BaseEstimator):
             first, n = names[strangers[0]], len({names[row] for row in strangers})
             if not self.takes_strangers:
                 found = suggest(first, known, "the model was fitted on")
-                where = f"(row {strangers[0]})"
-                raise ValueError(f"the item {first!r} {where} is not among those that were compared; {found}")
+                problem = f"the item {first!r} is not among those that were compared; {found}"
+                raise row_error(X.places if isinstance(X, Table) else None, problem, strangers[0])
             what = f"{first!r} was" if n == 1 else f"{n:,} items ({first!r} is the first) were"
             warnings.warn(f"{what} never compared: the rating is the one that all start with", stacklevel=2)
         return np.array([number_of.get(name, -1) for name in names], dtype=np.int64)

@@ -14,11 +14,14 @@ import numpy as np
 from ..sweeps import Array, Floats
 from .errors import DataError
 from .letor_plain import read_number
-from .lines import PathLike, blocks, decode, open_for_writing, refuse_empty, shorten
+from .lines import COPIES, PathLike, blocks, decode, open_for_writing, room, shorten, too_large
 from .queries import text_array
 
 _RUN_FORM = "a run's line reads: query Q0 item rank score tag"
 _QRELS_FORM = "a qrels line reads: query 0 item grade"
+
+_ROW_BYTES = 400
+"""What a row takes in memory while a file is read, beside the letters of its query and item."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,7 @@ def _read(path: PathLike, n_fields: int, column: int, what: str, form: str) -> t
     items: list[str] = []
     numbers: list[float] = []
     tag = ""
+    held, most = 0, room() // COPIES
     with closing(blocks(path)) as content:
         for line, fields in _lines(content):
             if len(fields) != n_fields:
@@ -221,8 +225,10 @@ def _read(path: PathLike, n_fields: int, column: int, what: str, form: str) -> t
                 problem = f"item {_quote(fields[2])} is there twice in query {_quote(fields[0])}; keep one of them"
                 raise DataError(source, problem, line)
             seen.add(pair)
+            held += _ROW_BYTES + 2 * (len(fields[0]) + len(fields[2]))
+            if held > most:
+                raise too_large(source, held, f"its first {len(numbers):,} rows")
     if not numbers:
-        refuse_empty(path)
         raise DataError(source, f"it has no line with fields in it; {form}")
     return text_array(queries), text_array(items), np.array(numbers, np.float64), tag
 

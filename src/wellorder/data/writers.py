@@ -96,7 +96,7 @@ def score_frame(table: Table, scores: Any) -> pl.DataFrame:
     columns: dict[str, Any] = {}
     if table.groups is not None:
         columns[table.group or "group"] = table.groups.tolist()
-    names = np.arange(1, len(table) + 1) if table.ids is None else table.ids
+    names = np.arange(1, len(table) + 1) if table.ids is None else table.row_ids()
     columns[_free(table.item or "item", columns)] = names.tolist()
     columns[_free("score", columns)] = values.astype(np.float64)
     columns[_free("rank", columns)] = ranks(values, table.groups)

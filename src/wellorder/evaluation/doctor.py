@@ -10,8 +10,9 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..data import Table, TableEncoder
+from ..data.numbered import as_rows, constant_columns
 from ..order import Grades
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Array, Ints
 from ..writing import counted
 from .comparison_doctor import examine_comparisons
 from .giveaways import find_giveaways
@@ -19,6 +20,8 @@ from .health import Finding, Health, listing
 from .tasks import AnyTable
 
 _FEW_LEVELS = 20
+_NAMED = 5
+"""Columns that a finding names; beyond, it says how many there are."""
 
 
 def examine(table: AnyTable) -> Health:
@@ -189,7 +192,8 @@ def _columns(table: Table) -> Iterator[Finding]:
         TableEncoder().fit(table)
     except ValueError as error:
         yield Finding("problem", str(error))
-    constant, missing = [], []
+    constant: list[str] = []
+    missing: list[str] = []
     if isinstance(table.X, pl.DataFrame):
         for column in table.X.iter_columns():
             gaps = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
@@ -197,20 +201,21 @@ def _columns(table: Table) -> Iterator[Finding]:
                 missing.append(f"{column.name} ({gaps:,})")
             if column.head(100).n_unique() == 1 and column.n_unique() == 1:  # counting all of a million takes long
                 constant.append(column.name)
+        n_constant = len(constant)
     else:
-        empty = np.flatnonzero(_spread(table.X) == 0)
-        constant = [table.feature_names[column] for column in empty]
-    if constant:
+        n_constant, first = constant_columns(as_rows(table.X), _NAMED)
+        constant = [str(column + 1) for column in first]
+    if n_constant:
         yield Finding(
             "note",
-            f"{counted(len(constant), 'column')} never change{'s' * (len(constant) == 1)}: "
-            f"{listing(constant[:5], len(constant))}",
+            f"{counted(n_constant, 'column')} never change{'s' * (n_constant == 1)}: "
+            f"{listing(constant[:_NAMED], n_constant)}",
             "nothing can be learned from them",
         )
     if missing:
         yield Finding(
             "note",
-            f"{counted(len(missing), 'column')} with missing values: {listing(missing[:5], len(missing))}",
+            f"{counted(len(missing), 'column')} with missing values: {listing(missing[:_NAMED], len(missing))}",
             "a number takes the column's mean, with a column that says so; a missing name is a name of its own",
         )
 
@@ -233,11 +238,6 @@ def _mix(bits: Array) -> Array:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(bits ^ (bits >> np.uint64(31)))
-
-
-def _spread(X: Any) -> Floats:
-    by_column = sp.csc_array(X)
-    return np.asarray((by_column.max(axis=0) - by_column.min(axis=0)).toarray()).ravel()
 
 
 def _rows(rows: Sequence[int] | Ints) -> str:

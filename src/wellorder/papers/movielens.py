@@ -77,7 +77,7 @@ def _films(path: Path) -> Floats:
 
 def _fields(path: Path, n: int) -> list[list[str]]:
     try:
-        lines = path.read_text(encoding="latin-1").splitlines()
+        lines = path.read_text(encoding="latin-1").removesuffix("\n").split("\n")
     except OSError as error:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     fields = [line.split("|") for line in lines]

@@ -111,7 +111,7 @@ def _predict_scores(ranker: TableRanker, table: Any, target: str, form: str, as_
 
     scores = ranker.decision_function(table)
     if form == "trec":
-        write_run(target, table.names(), table.groups, scores)
+        write_run(target, table.row_ids(), table.groups, scores)
     elif form == "lines":
         write_lines(target, scores)
     elif as_json:
