@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 
 import pytest
 
@@ -249,3 +250,12 @@ def test_a_full_disk_is_told_with_the_file(run, wines, tmp_path):
     options = ("--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2", "--repeats", "1")
     found = run("compare", wines, *options, "--report", "/dev/full", "--records", "kept.jsonl")
     assert (found.code, found.err) == (2, "error: /dev/full: No space left on device\n")
+
+
+def test_an_option_that_needs_what_is_not_installed(run, wines, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "wellorder.spaces.torch", raising=False)
+    found = run("fit", wines, "--target", "quality", "--item", "name", "--set", "device=cuda", "-o", "m.wo")
+    assert (found.code, found.out) == (2, "")
+    assert "device= needs PyTorch" in found.err
+    assert len(found.err.splitlines()) == 1

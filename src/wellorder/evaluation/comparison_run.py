@@ -188,8 +188,9 @@ class ComparisonRun:
         waiting = []
         for trial in trials:
             left = seconds(trial)
-            if trial.key in self.kept and (left is None or not _may_do_better(self.kept[trial.key], left)):
-                tell(self.kept[trial.key])
+            kept = self._kept(trial)
+            if kept is not None and (left is None or not _may_do_better(kept, left)):
+                tell(kept)
             else:
                 waiting.append(trial)
         with steady_sums(len(self.task.order)), closing(self.crew.run(waiting, seconds)) as records:
@@ -198,6 +199,15 @@ class ComparisonRun:
                 record = replace(record, search_seconds=record.search_seconds + prepared)
                 self.kept.append(record)
                 tell(record)
+
+    def _kept(self, trial: Trial) -> Record | None:
+        """Return what is kept of a trial, if it is what its key says: somebody may have changed the file."""
+        if trial.key not in self.kept:
+            return None
+        record = self.kept[trial.key]
+        own = record.method, record.repeat, record.fold
+        is_whole = own == (trial.name, trial.split.repeat, trial.split.fold)
+        return record if is_whole and set(self.protocol.metrics) <= set(record.metrics) else None
 
     def _use(self, record: Record) -> None:
         self.used.append(record)

@@ -6,8 +6,9 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -90,9 +91,16 @@ class Record:
 
     @classmethod
     def from_json(cls, line: str) -> Record:
-        """Read a record back; unknown fields, from a later version, are left out."""
+        """Read a record back; unknown fields, from a later version, are left out.
+
+        Raises ValueError, with what is wrong, for anything that ``to_json`` would not have written.
+        """
         known = {each.name for each in fields(cls)}
-        read = {name: value for name, value in json.loads(line).items() if name in known}
+        given = json.loads(line, parse_constant=_refuse_constant)
+        if not isinstance(given, dict):
+            raise ValueError(f"a {type(given).__name__} instead of an object")
+        read = {name: value for name, value in given.items() if name in known}
+        _check_fields(read)
         read["metrics"] = {name: math.nan if value is None else value for name, value in read["metrics"].items()}
         if read.get("swaps") is not None:
             swaps = read["swaps"]
@@ -171,25 +179,120 @@ def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        record = _as_record(line)
-        if record is not None:
-            n_read += 1
-            yield record
-        elif not (number == len(lines) and (n_read or line.startswith(_BEGINNING))):
+        try:
+            record = _as_record(line)
+        except ValueError as error:
+            if number == len(lines) and (n_read or line.startswith(_BEGINNING)):
+                return
             raise ValueError(
-                f"{os.fspath(path)}, line {number}: this is no record of a fit; name another file, or delete the line"
-            )
+                f"{os.fspath(path)}, line {number}: this is no record of a fit ({error}); name another file, or delete "
+                "the line"
+            ) from None
+        n_read += 1
+        yield record
 
 
 _BEGINNING = b'{"key":'
 """How every record begins: a lone line that does is a record that was cut off, not somebody's own file."""
 
 
-def _as_record(line: bytes) -> Record | None:
+def _as_record(line: bytes) -> Record:
+    """Read a line; whatever is wrong with it is a ValueError."""
     try:
         return Record.from_json(line.decode("utf-8"))
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8") from None
+    except json.JSONDecodeError:
+        raise ValueError("it is not JSON") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
+
+
+def _is_count(value: Json) -> bool:
+    return type(value) is int and 0 <= value <= _LARGEST_COUNT
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _are(kind: Callable[[Json], bool], value: Json) -> bool:
+    return isinstance(value, list) and all(map(kind, value))
+
+
+def _is_number_or_none(value: Json) -> bool:
+    return value is None or _is_number(value)
+
+
+def _is_swap_table(value: Json) -> bool:
+    """Say whether it has as many rows and columns as levels, twice."""
+    if not isinstance(value, dict) or not _are(_is_text, value.get("levels")):
+        return False
+    n = len(value["levels"])
+
+    def is_square(table: Json) -> bool:
+        return _are(lambda row: _are(_is_number, row) and len(row) == n, table) and len(table) == n
+
+    return is_square(value.get("swapped")) and is_square(value.get("total"))
+
+
+def _is_curve(value: Json) -> bool:
+    if not isinstance(value, dict) or not _is_text(value.get("kind")):
+        return False
+    x: Json = value.get("x")
+    y: Json = value.get("y")
+    return _are(_is_number, x) and _are(_is_number_or_none, y) and len(x) == len(y)
+
+
+_LARGEST, _LARGEST_COUNT = 1e300, 2**53
+"""Sums of numbers up to these are numbers, too."""
+
+_KINDS: dict[str, tuple[Callable[[Json], bool], str]] = {
+    **dict.fromkeys(("key", "data", "method"), (_is_text, "text")),
+    **dict.fromkeys(("repeat", "fold", "seed", "n_train", "n_test"), (_is_count, "a whole number from 0 on")),
+    "metrics": (
+        lambda value: isinstance(value, dict) and all(map(_is_number_or_none, value.values())),
+        "an object of numbers",
+    ),
+    "params": (lambda value: isinstance(value, dict), "an object"),
+    **dict.fromkeys(
+        ("search_seconds", "fit_seconds", "predict_seconds"),
+        (lambda value: _is_number(value) and value >= 0, "a number from 0 on"),
+    ),
+    "notes": (partial(_are, _is_text), "a list of text"),
+}
+_OPTIONAL: dict[str, tuple[Callable[[Json], bool], str]] = {
+    "swaps": (_is_swap_table, "a table of swaps"),
+    "curve": (_is_curve, "a curve"),
+    "weights": (partial(_are, _is_number_or_none), "a list of numbers"),
+    "held_out": (partial(_are, _is_number_or_none), "a list of numbers"),
+    "features": (partial(_are, _is_text), "a list of text"),
+    "problem": (_is_text, "text"),
+}
+"""What each field of a record must be; the second ones may be null."""
+
+
+def _check_fields(read: dict[str, Json]) -> None:
+    """Refuse a field that is missing, or is not what it is called."""
+    for each in fields(Record):
+        if each.name not in read:
+            if each.default is MISSING and each.default_factory is MISSING:
+                raise ValueError(f"it has no {each.name!r}")
+            continue
+        value = read[each.name]
+        if each.name in _OPTIONAL and value is None:
+            continue
+        fits, kind = (_KINDS | _OPTIONAL)[each.name]
+        if not fits(value):
+            raise ValueError(f"its {each.name!r} is {value!r:.40}, and should be {kind}")
 
 
 def _end_the_last_line(path: Path) -> None:
@@ -199,7 +302,9 @@ def _end_the_last_line(path: Path) -> None:
     if start == len(content):
         return
     with path.open("r+b") as out:
-        if _as_record(content[start:]) is None:
+        try:
+            _as_record(content[start:])
+        except ValueError:
             out.truncate(start)
         else:
             out.seek(0, os.SEEK_END)

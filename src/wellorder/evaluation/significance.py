@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
+from math import exp, lgamma, log
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from ..sweeps import Array, Floats
+
+_MOST_ORDERS = 50_000
+"""Ways to order the methods on all data sets that are gone through one by one."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,9 @@ class Friedman:
     f_statistic: float
     """Iman and Davenport's F, which is less timid than χ²."""
     f_p_value: float
+    rank_p_value: float
+    """Exact where data sets and methods are few; else ``f_p_value``, but no less than the chance that all data sets
+    agree by accident, where that would be 0."""
 
 
 def corrected_resampled_test(differences: Any, test_share: float, confidence: float = 0.95) -> PairedTest:
@@ -191,22 +199,42 @@ def friedman(values: Any, *, greater_is_better: bool = True) -> Friedman:
     (1.0, 2.25, 2.75)
     """
     rank = _ranks(values, greater_is_better)
+    mean_ranks = tuple(rank.mean(axis=0).tolist())
     n, k = rank.shape
     spread = float(((rank.mean(axis=0) - (k + 1) / 2) ** 2).sum())
     # without ties every row of ranks has the same variance, and this is the textbook's 12n/(k(k+1))
     within = float(((rank - (k + 1) / 2) ** 2).sum()) / (n * (k - 1))
     if within == 0:  # every method alike on every set
-        return Friedman(tuple(rank.mean(axis=0).tolist()), 0.0, 1.0, 0.0, 1.0)
+        return Friedman(mean_ranks, 0.0, 1.0, 0.0, 1.0, 1.0)
     statistic = n * spread / within
     left = n * (k - 1) - statistic
     f_statistic = (n - 1) * statistic / left if left > 1e-9 * statistic else float("inf")
+    f_p_value = float(stats.f.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
     return Friedman(
-        mean_ranks=tuple(rank.mean(axis=0).tolist()),
+        mean_ranks=mean_ranks,
         statistic=statistic,
         p_value=float(stats.chi2.sf(statistic, k - 1)),
         f_statistic=f_statistic,
-        f_p_value=float(stats.f.sf(f_statistic, k - 1, (k - 1) * (n - 1))),
+        f_p_value=f_p_value,
+        rank_p_value=_rank_p_value(rank, f_p_value),
     )
+
+
+def _rank_p_value(rank: Floats, approximate: float) -> float:
+    """Return the exact p-value where the orders that chance could give are few enough to go through.
+
+    Else the approximate one, but not less than the chance that all data sets agree by accident: there Iman and
+    Davenport's is zero, however few the sets.
+    """
+    n, k = rank.shape
+    log_orders = (n - 1) * lgamma(k + 1)  # k! orders of each set but the first, whose own is as good as any
+    if log_orders > log(_MOST_ORDERS):
+        return max(approximate, exp(-log_orders))
+    doubled = np.rint(2 * rank).astype(np.int64)  # shared ranks are halves
+    sums = doubled[:1]
+    for row in doubled[1:]:
+        sums = (sums[:, None, :] + np.array(list(permutations(row)))).reshape(-1, k)
+    return float(np.mean((sums**2).sum(axis=1) >= (doubled.sum(axis=0) ** 2).sum()))
 
 
 def nemenyi(values: Any) -> Floats:

@@ -45,7 +45,7 @@ class CriticalDifferenceDisplay(Drawable):
     difference : float
         How far apart mean ranks must be.
     p_value : float
-        Friedman's, in Iman and Davenport's form.
+        Friedman's: exact where data sets and methods are few, else in Iman and Davenport's form.
     ax_, figure_
         What was drawn on, after :meth:`plot`.
 
@@ -74,7 +74,7 @@ class CriticalDifferenceDisplay(Drawable):
         self.methods = tuple(str(methods[place]) for place in best_first)
         self.mean_ranks = tuple(found.mean_ranks[place] for place in best_first)
         self.difference = critical_difference(len(self.methods), self.n_sets, alpha)
-        self.p_value = found.f_p_value
+        self.p_value = found.rank_p_value
         self.alpha = alpha
         self.cliques = _cliques(self.mean_ranks, self.difference)
 

@@ -170,9 +170,9 @@ def _steps(display: CriticalDifferenceDisplay) -> tuple[tuple[str, str], ...]:
         ),
         (
             "Tests",
-            "Friedman's test, in Iman and Davenport's form, asks whether any two methods differ at all; Nemenyi's, how "
-            "far apart two mean ranks must be, at 5 % over every two methods: "
-            f"{display.difference:.2f} for {counted(len(display.methods), 'method')} on "
+            "Friedman's test, exact where data sets and methods are few and else in Iman and Davenport's form, asks "
+            "whether any two methods differ at all; Nemenyi's, how far apart two mean ranks must be, at 5 % over every "
+            f"two methods: {display.difference:.2f} for {counted(len(display.methods), 'method')} on "
             f"{counted(display.n_sets, 'data set')}. “Not told apart” does not mean equal.",
         ),
     )
