@@ -66,6 +66,18 @@ def write_percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else NOTHING
 
 
+def write_p_value(p: float) -> str:
+    """Write a p-value, in words where it is next to nothing.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_p_value
+    >>> write_p_value(0.0123), write_p_value(3e-9)
+    ('p = 0.012', 'p < 1e-6')
+    """
+    return "p < 1e-6" if p < 1e-6 else f"p = {p:.2g}"
+
+
 def write_bytes(n_bytes: float) -> str:
     """Write an amount of memory.
 

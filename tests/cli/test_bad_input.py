@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 
 import pytest
 
@@ -289,3 +290,12 @@ def test_a_pipe_is_scored_whole(run, letor, tmp_path):
         found = run("predict", "m.wo", path)
     assert (found.code, found.out) == (0, expected.out)
     assert found.out.count("\n") == 1 + 12 * 240
+
+
+def test_an_option_that_needs_what_is_not_installed(run, wines, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "wellorder.spaces.torch", raising=False)
+    found = run("fit", wines, "--target", "quality", "--item", "name", "--set", "device=cuda", "-o", "m.wo")
+    assert (found.code, found.out) == (2, "")
+    assert "device= needs PyTorch" in found.err
+    assert len(found.err.splitlines()) == 1

@@ -15,6 +15,7 @@ import pytest
 import wellorder as wo
 from tests.report import boards
 from wellorder.cli.leaderboard import print_leaderboard
+from wellorder.data import load_table_model
 
 COMMANDS = ("demo", "check", "fit", "predict", "evaluate", "order", "compare")
 
@@ -243,3 +244,44 @@ def test_two_splits_are_too_few_to_test(run, wines):
         "1",
     )
     assert "too few splits to test" in found.out
+
+
+def with_huge_weights(path):
+    """Change a model so that scores of large values are ∞ − ∞."""
+    model = load_table_model(path)
+    model.ranker_.coef_ = np.full_like(model.ranker_.coef_, 1e300)
+    model.ranker_.coef_[1::2] *= -1
+    wo.save(model, path)
+
+
+@pytest.mark.filterwarnings("ignore:overflow|invalid")
+def test_what_is_no_number_is_not_ranked(run, wines, tmp_path):
+    run("fit", wines, "--target", "quality", "--item", "name", "-o", "m.wo")
+    with_huge_weights(tmp_path / "m.wo")
+    (tmp_path / "large.csv").write_text("name,acid,sugar,colour\na,0,0,red\nb,1e20,1e20,red\n")
+    with np.errstate(all="ignore"):
+        for command in (
+            ("predict", "m.wo", "large.csv"),
+            ("predict", "m.wo", "large.csv", "--format", "lines"),
+            ("predict", "m.wo", "large.csv", "--json"),
+            ("order", "m.wo", "large.csv"),
+            ("order", "m.wo", "large.csv", "-o", "list.csv"),
+        ):
+            found = run(*command)
+            assert (found.code, found.out) == (2, ""), command
+            assert found.err == "error: the score of row 1 is NaN\n"
+        assert run("explain", "m.wo", "large.csv", "a", "b").code == 2
+    assert not (tmp_path / "list.csv").exists()
+
+
+def test_pairs_of_infinite_scores_are_not_called_ties(run, games, tmp_path):
+    run("fit", games, "--items", "players.csv", "--model", "rank-svm", "--no-bands", "-o", "m.wo")
+    model = load_table_model(tmp_path / "m.wo")
+    model.ranker_.coef_ = np.array([1e300, 0.0])
+    wo.save(model, tmp_path / "m.wo")
+    (tmp_path / "giants.csv").write_text("name,strength,noise\na,1e20,0\nb,1e20,0\n")
+    (tmp_path / "pairs.csv").write_text("left,right\na,b\n")
+    with np.errstate(all="ignore"):
+        found = run("predict", "m.wo", "pairs.csv", "--items", "giants.csv")
+    assert (found.code, found.out) == (2, "")
+    assert "comparison 0 (from 0) both have infinite scores" in found.err

@@ -236,3 +236,25 @@ def test_bad_critical_difference():
         critical_difference(1, 5)
     with pytest.raises(ValueError, match="alpha"):
         critical_difference(3, 5, alpha=5)
+
+
+@pytest.mark.parametrize(("n", "k", "ties"), [(2, 2, False), (2, 4, False), (3, 3, True), (4, 3, False), (3, 4, True)])
+def test_few_ranks_are_gone_through_one_by_one(n, k, ties):
+    rng = np.random.default_rng(n + 10 * k)
+    table = rng.random((n, k))
+    table = np.round(3 * table) if ties else table
+    rank = stats.rankdata(-table, axis=1)
+    orders = itertools.product(*(itertools.permutations(row) for row in rank))
+    spread = [((np.sum(order, axis=0) - n * (k + 1) / 2) ** 2).sum() for order in orders]
+    own = ((rank.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()
+    assert friedman(table).rank_p_value == pytest.approx(np.mean(np.array(spread) >= own - 1e-9))
+
+
+def test_agreement_is_never_certain():
+    for n, k in ((2, 2), (2, 5), (2, 9), (6, 4), (20, 2), (200, 200)):
+        found = friedman(np.tile(np.arange(k), (n, 1)))
+        assert found.f_p_value == 0.0
+        expected = math.exp(-(n - 1) * math.lgamma(k + 1))
+        assert found.rank_p_value == pytest.approx(expected)
+    many = np.random.default_rng(0).random((30, 6))
+    assert friedman(many).rank_p_value == friedman(many).f_p_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..writing import counted, write_percent, write_seconds
+from ..writing import counted, write_p_value, write_percent, write_seconds
 from .output import number, print_table, say, width_of_terminal
 
 if TYPE_CHECKING:
@@ -95,5 +95,4 @@ def _verdict(standing: Standing) -> str:
         return ""
     if standing.p_value != standing.p_value:
         return "too few splits to test"
-    p = "p < 1e-6" if standing.p_value < 1e-6 else f"p = {standing.p_value:.2g}"
-    return f"worse ({p})" if standing.is_told_apart else "not told apart"
+    return f"worse ({write_p_value(standing.p_value)})" if standing.is_told_apart else "not told apart"

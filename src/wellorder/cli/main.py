@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
     except BrokenPipeError:  # of a pipe that was named as a file; of our own output, see outlive_readers
         sys.exit(0)
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:  # the last: what an option needs
         if "--debug" in arguments:
             raise
         _stop(as_options(_one_line(error)))

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..order import check_scores
 from ..order.columns import own_order
 from ..scoring import advantage_of, count_fitted_groups, list_scores, ranks_lists
 from ..spaces import Pairs
@@ -155,15 +156,23 @@ class TableRanker(Stored, BaseEstimator):
         X : Table, ComparisonTable or PairTable (their items), data frame, or array
             A model of comparisons without features takes names: a table with ids, a frame with the column of
             names, or a list of names.
+
+        Raises
+        ------
+        ValueError
+            If a score is NaN, as it may be of numbers that are far too large: nothing can be ordered by it.
         """
         check_is_fitted(self)
         if isinstance(X, ComparisonTable | PairTable):
             X = X.items
         if self.encoder_ is None:
             own = list_scores(self.ranker_, _identity(len(self.items_ or [])))
-            return np.append(own, getattr(self.ranker_, "unseen_", np.nan))[self._numbers_of(X)]
-        groups = self._groups_of(X) if ranks_lists(self.ranker_) else None
-        return list_scores(self.ranker_, self.encoder_.transform(X), groups)
+            scores = np.append(own, getattr(self.ranker_, "unseen_", np.nan))[self._numbers_of(X)]
+        else:
+            groups = self._groups_of(X) if ranks_lists(self.ranker_) else None
+            scores = list_scores(self.ranker_, self.encoder_.transform(X), groups)
+        check_scores(scores, len(scores))
+        return scores
 
     def predict(self, X: Any) -> Array:
         """Return what the model predicts: the outcome of each comparison, or a score or grade of each row.
@@ -195,7 +204,14 @@ class TableRanker(Stored, BaseEstimator):
         """
         pairs = self._pairs_of(X)
         scores = self.decision_function(pairs.items)
-        return np.asarray(scores[pairs.right] - scores[pairs.left] - advantage_of(self.ranker_))
+        with np.errstate(invalid="ignore"):  # said below
+            differences = np.asarray(scores[pairs.right] - scores[pairs.left] - advantage_of(self.ranker_))
+        if np.isnan(differences).any():
+            row = int(np.argmax(np.isnan(differences)))
+            raise ValueError(
+                f"the items of comparison {row} (from 0) both have infinite scores: they cannot be compared"
+            )
+        return differences
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

@@ -6,6 +6,7 @@ from datetime import date
 
 import click
 
+from ...writing import write_p_value
 from ..options import INPUT, json_option, output_file, refuse_overwriting
 from ..output import print_json, print_table, say
 
@@ -59,7 +60,7 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
         headers = ["method", "mean rank", *means.data]
         print_table(headers, rows, right=range(1, len(headers)))
         apart = found.lack_of_sets or f"told apart from {found.difference:.2f} ranks on"
-        say(f"{apart}; Friedman's test: p = {found.p_value:.2g}")
+        say(f"{apart}; Friedman's test: {write_p_value(found.p_value)}")
         for name, n_sets in means.left_out:
             say(f"not ranked: {name}, on {n_sets} of {len(means.data)} data sets only")
     if report is not None:

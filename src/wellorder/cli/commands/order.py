@@ -12,6 +12,9 @@ from ..output import print_json, print_table, say
 if TYPE_CHECKING:
     from ...evaluation import OrderedList
 
+_HUGE = 1e9
+"""Scores from here on are written with a power of ten."""
+
 
 @click.command(
     epilog="""\b
@@ -66,7 +69,9 @@ def _rows(ordered: OrderedList, with_group: bool) -> list[list[Any]]:
 
 
 def _shown(cell: Any) -> str:
-    return f"{cell:.4f}" if isinstance(cell, float) else "–" if cell is None else str(cell)
+    if isinstance(cell, float):
+        return f"{cell:.4f}" if abs(cell) < _HUGE else f"{cell:.4g}"
+    return "–" if cell is None else str(cell)
 
 
 def _numbers(headers: list[str]) -> list[int]:
