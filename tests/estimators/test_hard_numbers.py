@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.stats import kendalltau
+from sklearn.base import clone
 
 import wellorder as wo
 from wellorder import estimators
@@ -64,6 +68,10 @@ def every_estimator():
 EVERY = list(every_estimator())
 
 
+SHIFTED = [model for model in EVERY if getattr(model.values[0], "kernel", None) != "poly"]
+"""Those that look at differences only; a polynomial kernel knows where zero is."""
+
+
 def fit(model, items, y=Y, outcome=OUTCOME, weight=None):
     """Fit a model of rows, or of comparisons of rows."""
     if isinstance(model, CompareModel):
@@ -91,3 +99,78 @@ def test_entries_in_parts_are_added_up(model):
         np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9, err_msg=form)
     np.testing.assert_allclose(fit(model, parts).decision_function(whole), expected, rtol=1e-5, atol=1e-6)
     assert parts.nnz == stored  # the user's own matrix is as it was
+
+
+def agreement(a, b):
+    """Return Kendall's correlation of two scores of the same rows."""
+    return kendalltau(a, b).statistic
+
+
+@pytest.mark.parametrize(("dtype", "offset"), [(np.float64, 1e8), (np.float32, 1e4)], ids=["float64", "float32"])
+@pytest.mark.parametrize("model", SHIFTED)
+def test_columns_far_from_zero(model, dtype, offset):
+    far = (X + offset).astype(dtype)
+    near = far.astype(float) - offset + 10.0  # above zero, which is a place of its own to trees
+    expected = fit(clone(model), near).decision_function(near)
+    assert agreement(expected, fit(model, far).decision_function(far)) > 0.99
+
+
+@pytest.mark.parametrize("model", SHIFTED)
+def test_a_sparse_column_far_from_zero(model):
+    if getattr(model, "kernel", "linear") != "linear":
+        model.set_params(gamma=0.5)  # 'scale' would see how far the columns lie from each other
+    near = np.column_stack([X, np.linspace(-1, 1, len(X)) * (-1.0) ** np.arange(len(X)) + 10.0])
+    near, far = sp.csr_array(near), sp.csr_array(near + np.array([0, 0, 0, 0, 1e8]))
+    expected = fit(clone(model), near).decision_function(near)
+    assert agreement(expected, fit(model, far).decision_function(far)) > 0.99
+
+
+@pytest.mark.parametrize("model", [model for model in EVERY if model not in SHIFTED])
+def test_a_kernel_that_knows_zero_warns_of_columns_far_from_it(model):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fit(model.set_params(max_iter=3), X + 1e8)
+    assert any("column 0 of X lies far from zero" in str(each.message) for each in said)
+
+
+@pytest.mark.parametrize("model", [wo.RankSVM(kernel="rbf"), wo.SVOR(kernel="rbf", n_components=10)], ids=str)
+def test_a_width_that_takes_distance_from_zero_for_spread(model):
+    with pytest.warns(match="column 1 of X lies far from zero.*give gamma a number"):
+        model.fit(X + np.array([0, 1e6, 0, 0]), Y)
+    model.set_params(gamma=0.5).fit(X + np.array([0, 1e6, 0, 0]), Y)
+    model.set_params(gamma="scale").fit(X + 1e6, Y)
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_thresholds_move_with_the_columns(C):
+    near, far = wo.ProportionalOdds(C).fit(X, Y), wo.ProportionalOdds(C).fit(X + 1e5, Y)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-4)
+    np.testing.assert_allclose(far.thresholds_ - 1e5 * far.coef_.sum(), near.thresholds_, rtol=1e-3)
+    np.testing.assert_allclose(far.predict_proba(X + 1e5), near.predict_proba(X), atol=1e-4)
+    if np.isinf(C):  # the threshold at zero, far from all rows, is known as badly as the coefficients make it
+        origin = np.linalg.norm(far.thresholds_se_) / np.linalg.norm(near.thresholds_se_)
+        assert 1e4 < origin < 1e6
+        np.testing.assert_allclose(far.coef_se_, near.coef_se_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("model", [wo.SVOR(), wo.SVOR(n_components=10, random_state=0)], ids=str)
+def test_grades_do_not_depend_on_where_zero_is(model):
+    np.testing.assert_array_equal(model.fit(X + 1e8, Y).predict(X + 1e8), model.fit(X, Y).predict(X))
+
+
+def test_names_of_columns_survive_a_move():
+    frame = pd.DataFrame(X + 1e8, columns=list("abcd"))
+    model = wo.PlugInRanker().fit(frame, Y)
+    assert model.estimator_.feature_names_in_.tolist() == list("abcd")
+    assert agreement(model.decision_function(frame), wo.PlugInRanker().fit(X, Y).decision_function(X)) > 0.99
+
+
+def test_a_negative_gap_is_none():
+    offset = np.repeat(1e9 * np.arange(6), 10)[:, None]  # lists far from each other, which nobody moves
+    groups = np.repeat(np.arange(6), 10)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = wo.RankSVM().fit(X + offset, Y, groups=groups)
+    assert model.gap_ >= 0
+    best = wo.RankSVM().fit(X, Y, groups=groups).objective_
+    assert said or model.objective_ < 1.001 * best

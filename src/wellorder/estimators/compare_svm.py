@@ -216,6 +216,7 @@ class CompareSVM(KernelModel, CompareModel):
         """Return coefficients, the bias β, and the items' scores, none of them scaled yet."""
         if not self._is_plain_linear:
             self.gamma_ = self._choose_gamma(X, pairs)
+            self._warn_of_lost_digits(X)
         explicit = self._is_plain_linear or self.n_components is not None
         if explicit:
             X = self._features(X, pairs, rng)

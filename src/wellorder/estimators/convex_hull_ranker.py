@@ -22,7 +22,17 @@ from ..solvers import (
     solve_hulls,
     squared_slacks,
 )
-from ..spaces import KernelSpace, LinearSpace, RowSpace, is_dask, kernel_columns, kernel_features, neighbour_laplacian
+from ..spaces import (
+    KernelSpace,
+    LinearSpace,
+    RowSpace,
+    is_dask,
+    kernel_columns,
+    kernel_features,
+    near_zero,
+    neighbour_laplacian,
+    origin_score,
+)
 from ..state import Part, count, figure, floats, labels
 from ..sweeps import Floats
 from .base import Ranker
@@ -221,7 +231,7 @@ class ConvexHullRanker(KernelModel, Ranker):
             return None
         rows, k = task.weighed, self.n_neighbors
         if self.kernel in ("linear", "rbf"):
-            near = neighbour_laplacian(X, rows, k)
+            near = neighbour_laplacian(near_zero(X)[0], rows, k)
         elif isinstance(space, RowSpace):
             near = neighbour_laplacian(space.columns(), rows, k)
         else:
@@ -246,7 +256,7 @@ class ConvexHullRanker(KernelModel, Ranker):
                 "row weights is so small that rounding hides it",
                 stacklevel=3,
             )
-        thresholds = task.slacks.at(space.scores(result.coef), task.rows)[1]
+        thresholds = task.slacks.at(space.scores(result.coef), task.rows)[1] + origin_score(space, result.coef)
         return (result if back is None else replace(result, coef=back @ result.coef)), thresholds
 
     def _coefficients(self, space: KernelSpace, task: HullTask) -> tuple[Floats, sp.csr_array]:
@@ -265,7 +275,7 @@ class ConvexHullRanker(KernelModel, Ranker):
             lines = space.lines(np.arange(space.n_rows))
             Z, back = kernel_features(lines) if by_function else self._coefficients(space, task)
         else:
-            Z = X if self._is_plain_linear else space.columns()
+            Z = space.matrix if isinstance(space, LinearSpace) else space.columns()
         programme = HullProgramme(
             Z,
             task.rows,
@@ -281,7 +291,8 @@ class ConvexHullRanker(KernelModel, Ranker):
         if _is_nothing(programme, found.objective):
             coef = np.zeros_like(coef)
             self._warn_of_nothing(programme)
-        return SolveResult(coef, found.objective, found.gap, found.n_iter, 0, found.converged), found.thresholds
+        thresholds = found.thresholds + origin_score(space, coef)
+        return SolveResult(coef, found.objective, found.gap, found.n_iter, 0, found.converged), thresholds
 
     def _warn_of_nothing(self, programme: HullProgramme) -> None:
         """Say why the best function is zero: for every nu, or for this one."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..losses import PairSet
 from ..order import GradedPairs
-from ..spaces import is_dask, resolve_gamma, use_single
+from ..spaces import is_dask, near_zero, resolve_gamma, use_single
 from ..state import Part, none_or, text
 from ..sweeps import Array, Floats, is_tensor, namespace, to_numpy
 from ..sweeps.tensors import all_finite, beside
@@ -71,9 +71,10 @@ class DeviceModel(KernelModel):
             return super()._make_space(X, C, tol, rng)
         spaces = _load_torch()
         if self._is_plain_linear:
-            return spaces.TorchLinearSpace(X)
+            return spaces.TorchLinearSpace(near_zero(X)[0])
         torch, single = namespace(X), use_single(X.shape[0], C, tol) and self.kernel == "rbf"
         self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, _Rows(X))
+        self._warn_of_lost_digits(X)
         return spaces.TorchKernelSpace(self._kernel(), X, torch.float32 if single else torch.float64)
 
     def _store(self, coef: Floats, X: Any) -> None:

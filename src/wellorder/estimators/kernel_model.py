@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,18 @@ from ..spaces import (
     check_matrix,
     is_dask,
     linear_space,
+    near_zero,
     refuse_if_too_large,
     resolve_gamma,
     use_single,
 )
 from ..state import Part, Stored, floats, number, one_of, places, rows, size
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, is_tensor
 from .rows import by_rows, check_rows, hold_rows
 from .validation import check_option, check_whole
+
+_MUCH = 100.0
+"""A Gaussian that is so many times wider, because columns lie far from zero, is another model."""
 
 _FITTED = (
     "coef_",
@@ -85,12 +90,29 @@ class KernelModel(Stored, BaseEstimator):
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
+    def _warn_of_lost_digits(self, X: Any) -> None:
+        """Warn where columns far from zero make all rows look alike to a kernel, by its values or by its width."""
+        scaled = isinstance(self.gamma, str) and self.gamma == "scale"
+        if is_dask(X) or not (self.kernel == "poly" or (self.kernel == "rbf" and scaled and not is_tensor(X))):
+            return
+        moved, origin = near_zero(X)
+        if origin is None or (self.kernel == "rbf" and resolve_gamma("scale", moved) < _MUCH * self.gamma_):
+            return
+        column = int(np.flatnonzero(origin)[0])
+        instead = "" if self.kernel == "poly" else ", or give gamma a number: 'scale' takes the distance for spread"
+        warnings.warn(
+            f"column {column} of X lies far from zero for its spread (about {origin[column]:.3g}), and to "
+            f"kernel={self.kernel!r} the rows look all alike; scale the columns of X (StandardScaler){instead}",
+            stacklevel=4,
+        )
+
     def _make_space(self, X: Any, C: float, tol: float, rng: np.random.Generator) -> RowSpace | KernelSpace:
         """Choose where scores come from; a kernel that would not fit into memory is refused first."""
         X = hold_rows(X)
         if self._is_plain_linear:
             return linear_space(X)
         self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, X)
+        self._warn_of_lost_digits(X)
         if self.n_components is not None:
             features = NystroemMap.fit(self._kernel(), X, self.n_components, rng)
             self.landmarks_, self.landmark_root_ = features.landmarks, features.root

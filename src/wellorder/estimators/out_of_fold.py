@@ -225,8 +225,11 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
         name, member = members[number]
         scores = fitted_scores(folds, name, fit_member(folds, name, member, fold))
         spread = folds.spread(scores)
-        points = folds.points(scores, fold, by_place) / (UNIFORM_SPREAD if by_place else spread or 1.0)
-        return points if spread > 0 else np.zeros_like(points)
+        points = folds.points(scores, fold, by_place)
+        if not spread > 0:
+            return np.zeros_like(points)
+        # only points of one fold are compared; the folds' models may lie far from each other, and from zero
+        return np.asarray((points - points.mean()) / (UNIFORM_SPREAD if by_place else spread))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to say, the fit to everything says

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..losses import ROW_LOSSES
 from ..losses.proportional_odds import level_probabilities
 from ..solvers import RowProblem, coarse_to_fine, maximum_likelihood
-from ..spaces import linear_space
+from ..spaces import linear_space, origin_score
 from ..state import Part, absent_or, count, figure, figures, floats, rising
 from ..sweeps import Array, Floats
 from .ordinal_model import OrdinalModel
@@ -136,7 +136,7 @@ class ProportionalOdds(OrdinalModel):
             space = linear_space(held)
             problem = RowProblem(space, rows, _LOSS, float(self.C))
             result = coarse_to_fine(problem, start=start, tol=self.tol, max_iter=self.max_iter)
-            thresholds = _LOSS.at(space.scores(result.coef), rows)[1]
+            thresholds = _LOSS.at(space.scores(result.coef), rows)[1] + origin_score(space, result.coef)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self.coef_ = result.coef.astype(X.dtype)
         self.thresholds_ = thresholds

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..losses import OrdinalRows, Thresholds, ordinal_hinge
 from ..solvers import OrdinalProblem, ordinal_svm
+from ..spaces import origin_score
 from ..state import Part, count, figure
 from ..sweeps import Floats
 from .kernel_model import KernelModel
@@ -155,7 +156,8 @@ class SVOR(KernelModel, OrdinalModel):
         result = ordinal_svm(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
-        self.thresholds_ = _in_order(ordinal_hinge(problem.space.scores(result.coef), rows)[1], self.thresholds)
+        found = ordinal_hinge(problem.space.scores(result.coef), rows)[1] + origin_score(problem.space, result.coef)
+        self.thresholds_ = _in_order(found, self.thresholds)
         self.classes_ = classes
         self.n_groups_ = n_groups
         self.objective_ = result.objective

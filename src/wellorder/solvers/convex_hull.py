@@ -66,8 +66,6 @@ def squared_slacks(problem: RowProblem, *, tol: float, max_iter: int) -> SolveRe
         preconditioner = _bent_rows(problem, space, start)
         found = newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=most)
         n_iter, n_products, start = n_iter + found.n_iter, n_products + found.n_products, found.coef
-        if found.gap < 0.0:  # negative curvature: a kernel that is none, and a problem without a minimum
-            return replace(found, gap=np.inf, n_iter=n_iter, n_products=n_products, converged=False)
         if found.converged or found.n_iter < most or n_iter >= max_iter:
             return replace(found, n_iter=n_iter, n_products=n_products)
 

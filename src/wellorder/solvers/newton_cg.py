@@ -127,8 +127,10 @@ def newton_cg(
         n_iter += 1
         point = new_point
         logger.debug("step %d: objective %.10g, gap %.2g, %d products", n_iter, point.objective, gap, n_products)
-        if gap <= enough and not certain:
+        if 0 <= gap <= enough and not certain:
             break
+    if gap < 0:  # a step along which rounding has turned the curvature: it says nothing about what is left
+        gap = np.inf
     converged = gap <= max(tol, _ROUNDING) * abs(point.objective)
     return SolveResult(point.f.coef, point.objective, gap, n_iter, n_products, converged)
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ..losses import GradedRows
 from ..losses.proportional_odds import Give, Likelihood, most_likely
-from ..spaces import Function, PartedSpace, RowSpace
+from ..spaces import Function, PartedSpace, RowSpace, origin_score
 from ..sweeps import Array, Floats, dot, parallel_map
 from .problem import SolveResult
 
@@ -104,11 +104,12 @@ def maximum_likelihood(
         inverse = information.inverse()
         if inverse is None:
             raise _separated()
-    along = information.follow @ inverse @ information.follow.T
+    follow = information.follow if space.origin is None else information.follow + space.origin
+    along = follow @ inverse @ follow.T
     variance = information.give.solve(np.eye(len(at.thresholds))) + along
     return MaximumLikelihood(
         SolveResult(f.coef, at.value, gain, n_iter, 0, converged),
-        at.thresholds,
+        at.thresholds + origin_score(space, f.coef),
         np.sqrt(inverse.diagonal()),
         np.sqrt(variance.diagonal()),
     )

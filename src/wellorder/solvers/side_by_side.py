@@ -20,6 +20,7 @@ import numpy as np
 from ..losses import LOSSES
 from ..order import Balance, GradedPairs, OrderGraph
 from ..order.pairs import make_pairs
+from ..spaces import near_zero
 from ..spaces.stacked import StackedSpace
 from ..sweeps import Array, Floats, Ints
 from .newton_cg import newton_cg
@@ -158,6 +159,7 @@ def solve_side_by_side(rows: Rows, C: float, *, tol: float, max_iter: int) -> tu
 
     From coarse to fine: a sample gives the start and the shape of the Hessian.
     """
+    rows = replace(rows, X=near_zero(rows.X)[0])
     n_rankers, d = len(rows.ends), int(rows.X.shape[1])
     settings: _Settings = {"tol": tol / n_rankers, "max_iter": max_iter}  # all of a gap may be one ranker's
     stacks, rng = [stack_rows(rows, C)], np.random.default_rng(0)  # the sample decides the path, never the answer

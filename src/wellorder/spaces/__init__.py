@@ -3,10 +3,10 @@
 from .basis import Bumps
 from .bump_search import BumpSearch
 from .coefficients import CoefficientSpace
-from .function import Function, PartedSpace, RowSpace, Space
+from .function import Function, PartedSpace, RowSpace, Space, origin_score
 from .kernel import KernelSpace
 from .kernels import KERNELS, Kernel, check_matrix, refuse_if_too_large, resolve_gamma, use_single
-from .linear import LinearSpace
+from .linear import LinearSpace, near_zero
 from .moments import column_moments
 from .neighbours import kernel_columns, kernel_features, neighbour_laplacian
 from .nystroem import NystroemMap
@@ -38,7 +38,9 @@ __all__ = [
     "kernel_columns",
     "kernel_features",
     "linear_space",
+    "near_zero",
     "neighbour_laplacian",
+    "origin_score",
     "refuse_if_too_large",
     "resolve_gamma",
     "take_rows",

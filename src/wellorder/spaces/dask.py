@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ..sweeps import Array, Floats, Ints, dot
 from ..sweeps.dispatch import one_thread
 from .function import Function, RowSpace
-from .linear import LinearSpace
+from .linear import LinearSpace, column_ranges, find_origin
 from .rows import each_entry_once
 
 dask: Any = import_module("dask")  # its own annotations export nothing
@@ -41,18 +41,20 @@ class DaskSpace:
     in their order: the same bits, whatever the number of workers.
     """
 
-    def __init__(self, blocks: Sequence[Any], bounds: Ints, n_coef: int, dtype: Any) -> None:
+    def __init__(
+        self, blocks: Sequence[Any], bounds: Ints, n_coef: int, dtype: Any, origin: Floats | None = None
+    ) -> None:
         self._blocks, self.bounds, self.n_coef, self._dtype = list(blocks), bounds, n_coef, np.dtype(dtype)
-        self.n_rows = int(bounds[-1])
+        self.n_rows, self.origin = int(bounds[-1]), origin
 
     @classmethod
-    def over(cls, X: Any) -> DaskSpace:
+    def over(cls, X: Any, origin: Floats | None = None) -> DaskSpace:
         """Compute the partitions of X, which become one for all columns, and keep them on the workers."""
         X = X.rechunk({1: -1}).persist()
         bounds = np.concatenate([[0], np.cumsum(X.chunks[0])]).astype(np.int64)
         filled = np.flatnonzero(np.diff(bounds) > 0)
         blocks = X.to_delayed(optimize_graph=False)[:, 0]
-        return cls([blocks[part] for part in filled], np.unique(bounds), X.shape[1], X.dtype)
+        return cls([blocks[part] for part in filled], np.unique(bounds), X.shape[1], X.dtype, origin)
 
     def each(self, function: Callable[..., Any], *of_part: Sequence[Any], keep: bool = False) -> list[Any]:
         """Call a function of a partition's space, and of these entries, where the partition lies."""
@@ -120,6 +122,26 @@ def hold(X: Any) -> Any:
         if bad is not None:
             raise _not_finite(start, *bad)
     return X
+
+
+def rows_near_zero(X: Any) -> tuple[Any, Floats | None]:
+    """Do for partitions what :func:`near_zero` does for rows in one place; sparse ones stay as they are."""
+    look = dask.delayed(_ranges, pure=False)
+    blocks = X.rechunk({1: -1}).to_delayed(optimize_graph=False)[:, 0]
+    found = [ends for ends in dask.compute(*(look(block) for block in blocks)) if ends is not None]
+    if not found:
+        return X, None
+    low, high = np.min([ends[0] for ends in found], axis=0), np.max([ends[1] for ends in found], axis=0)
+    origin = find_origin(low, high, X.dtype.itemsize)
+    return (X, None) if origin is None else (X - origin.astype(X.dtype), origin)
+
+
+def _ranges(block: Any) -> tuple[Floats, Floats] | None:
+    """Return the ends of a block's columns; none of sparse ones is taken to lie far from zero."""
+    if block.shape[0] == 0:
+        return None
+    anything = np.full(block.shape[1], np.inf)
+    return (-anything, anything) if sp.issparse(block) else column_ranges(block)
 
 
 def align(X: Any, group: Ints) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Array, Floats, Ints, dot
 
 
 class Space(Protocol):
@@ -37,6 +37,11 @@ class Space(Protocol):
 @runtime_checkable
 class RowSpace(Space, Protocol):
     """A space of functions that are linear in columns, which can be looked at: what sampling rows needs."""
+
+    @property
+    def origin(self) -> Floats | None:
+        """What has been subtracted from each row, to have columns far from zero near it; None: nothing."""
+        ...
 
     def take(self, rows: Ints) -> RowSpace:
         """Return the space over some of the rows, given by rising number."""
@@ -96,3 +101,8 @@ class Function:
     def plus(self, factor: float, other: Function) -> Function:
         """Return f + factor · other; its scores come from theirs."""
         return Function(self.space, self.coef + factor * other.coef, self.scores + factor * other.scores)
+
+
+def origin_score(space: Space, coef: Floats) -> float:
+    """Return what each score of a space lacks, and each threshold with it, because rows have been moved."""
+    return dot(space.origin, coef) if isinstance(space, RowSpace) and space.origin is not None else 0.0

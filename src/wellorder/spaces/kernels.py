@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from ..memory import available_bytes
 from ..sweeps import Array, parallel_map, to_numpy
 from ..sweeps.tensors import all_finite, beside
+from .linear import near_each_other
 from .rows import is_dask
 
 KERNELS = ("linear", "rbf", "poly")
@@ -54,6 +55,8 @@ class Kernel:
             return values
         if self.name == "rbf" and not sp.issparse(X) and not sp.issparse(Z):
             return _rbf(X, Z, self.gamma, dtype)
+        if self.name == "rbf":  # distances, as differences of squares, keep their digits near zero
+            X, Z = near_each_other(sp.csr_array(X), sp.csr_array(Z))
         return np.asarray(
             pairwise_kernels(
                 X, Z, metric=self.name, filter_params=True, gamma=self.gamma, degree=self.degree, coef0=self.coef0

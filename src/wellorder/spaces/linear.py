@@ -8,22 +8,30 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Ints, dot, parallel_map
+from ..sweeps import Array, Floats, Ints, dot, is_tensor, parallel_map, to_numpy
+from ..sweeps.tensors import beside, cast
 from .function import Function
 
 _BLOCKS = 4
 """Sparse rows are multiplied in this many blocks, whatever the number of threads: the same bits."""
+
+_LOOKED_AT = 1_000
+"""Rows that show where a column lies."""
+
+_FAR = {4: 30.0, 8: 1e3}
+"""A column lies far from zero where its middle is so many times its range, by the bytes of a number: squares lose twice
+as many digits."""
 
 
 class LinearSpace:
     """Scores that are linear in the columns of X, with ‖f‖² = ‖w‖².
 
     X is a dense array or a SciPy CSR array, float64 or float32, and is never copied; coefficients and
-    scores are float64 throughout.
+    scores are float64 throughout. Where X holds rows less an ``origin``, so do the scores: see :func:`near_zero`.
     """
 
-    def __init__(self, X: Any) -> None:
-        self._X = X
+    def __init__(self, X: Any, origin: Floats | None = None) -> None:
+        self._X, self.origin = X, origin
         self.n_rows, self.n_coef = X.shape
         self._blocks = _row_blocks(X) if sp.issparse(X) else [(0, self.n_rows, X)]
 
@@ -77,3 +85,70 @@ def _row_blocks(X: Any) -> list[tuple[int, int, Any]]:
         parts = (X.data[start:stop], X.indices[start:stop], X.indptr[a : b + 1] - start)
         blocks.append((a, b, sp.csr_array(parts, shape=(b - a, X.shape[1]))))
     return blocks
+
+
+def near_zero(X: Any, beyond: float | None = None) -> tuple[Any, Floats | None]:
+    """Return rows with the columns that lie far from zero moved there, and the origin: what was subtracted.
+
+    Differences of scores do not depend on it, and thresholds move along. But X is rounded to its own size, and sums of
+    squares of a column with mean 10⁸ and deviation 1 hold nothing of the deviation. Such columns show in a few rows,
+    spread over X; only where there are some is X copied. (x − origin is exact.) A sparse column can only lie far
+    from zero if it has an entry in every row, so sparse rows stay as sparse as they are. ``beyond`` so many times its
+    range is far; unless told, what costs digits.
+    """
+    origin = find_origin(*column_ranges(X), X.dtype.itemsize, beyond)
+    if origin is None:
+        return X, None
+    if not sp.issparse(X):
+        return X - cast(beside(X, origin), X.dtype), origin
+    origin = np.where(_is_full(X), origin, 0.0)
+    return (_less(X, origin), origin) if origin.any() else (X, None)
+
+
+def near_each_other(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Return sparse rows X and Z, moved to zero by the same origin: that of Z, if X has entries there, too."""
+    moved, origin = near_zero(Z)
+    if origin is None or not _is_full(X)[origin != 0].all():
+        return X, Z
+    return _less(X, origin), moved
+
+
+def _is_full(X: Any) -> Array:
+    """Say of each column of sparse rows whether every row has an entry."""
+    return np.asarray(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
+
+
+def _less(X: Any, origin: Floats) -> Any:
+    """Subtract an origin from the entries of sparse rows."""
+    return sp.csr_array((X.data - origin[X.indices].astype(X.dtype), X.indices, X.indptr), X.shape)
+
+
+def column_ranges(X: Any) -> tuple[Floats, Floats]:
+    """Return the least and the greatest value of each column, over some rows; infinite for a sparse one with zeros."""
+    some = X[:: max(1, X.shape[0] // _LOOKED_AT)]
+    if not sp.issparse(X):
+        some = to_numpy(some) if is_tensor(some) else some
+        return some.min(axis=0).astype(float), some.max(axis=0).astype(float)
+    low, high = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
+    full = np.flatnonzero(_is_full(some))
+    if len(full):
+        values = some[:, full].toarray()
+        low[full], high[full] = values.min(axis=0), values.max(axis=0)
+    return low, high
+
+
+def find_origin(low: Floats, high: Floats, itemsize: int, beyond: float | None = None) -> Floats | None:
+    """Return the middle of each column that lies far from zero, and zero for the others; None where none does.
+
+    A constant column is measured by the range of the widest one.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread, middle = high - low, 0.5 * low + 0.5 * high
+        least = np.abs(middle) / (beyond or _FAR[itemsize])
+        far = spread < least
+        if not far.any():
+            return None
+        far &= (spread > 0) | (spread.max(where=np.isfinite(spread), initial=0.0) < least)
+    if not far.any():
+        return None
+    return np.where(far, middle.astype(f"f{itemsize}"), 0.0)

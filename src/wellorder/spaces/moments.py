@@ -19,10 +19,11 @@ def column_moments(X: Any, share: Floats) -> tuple[Floats, Floats]:
     space = linear_space(X)
     mean = space.adjoint(share)
     if isinstance(space, PartedSpace):
-        return mean, np.maximum(np.sum(space.each(partial(_about, mean), space.cut(share)), axis=0), 0.0)
-    if sp.issparse(X):
-        return mean, np.maximum(space.weighted_squares(share) - mean**2, 0.0)
-    return mean, LinearSpace(X - mean).weighted_squares(share)
+        variance = np.sum(space.each(partial(_about, mean), space.cut(share)), axis=0)
+    else:
+        assert isinstance(space, LinearSpace)
+        variance = _about(mean, space, share)
+    return mean if space.origin is None else mean + space.origin, np.maximum(variance, 0.0)
 
 
 def _about(mean: Floats, part: LinearSpace, share: Floats) -> Floats:

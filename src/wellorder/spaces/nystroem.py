@@ -8,7 +8,11 @@ import numpy as np
 
 from ..sweeps import Array, Ints
 from .kernels import Kernel, block_rows
+from .linear import near_zero
 from .rows import take_rows
+
+_LEAST_VALUE = {4: 1e-6, 8: 1e-12}
+"""Eigenvalues below this part of the largest are rounding, by the bytes of a number."""
 
 
 class NystroemMap:
@@ -32,9 +36,12 @@ class NystroemMap:
         chosen = np.sort(rng.choice(n_rows, min(n_components, n_rows), replace=False))
         chosen = chosen if among is None else among[chosen]
         drawn = take_rows(X, chosen)
+        if kernel.name == "linear" and len(chosen) > 1:
+            drawn, _ = near_zero(drawn)  # k(x, z − a) is k(x − a, z − a) plus a constant, which scores do not miss
         landmarks = chosen if kernel.name == "precomputed" else drawn
         value, vector = np.linalg.eigh(_against(kernel, drawn, landmarks).astype(float))
-        kept = value > value.max(initial=0.0) * 1e-12  # directions that floating point can still tell
+        # directions that floating point can still tell: features of rows are computed in X's own precision
+        kept = value > value.max(initial=0.0) * _LEAST_VALUE[X.dtype.itemsize]
         root = vector[:, kept] / np.sqrt(value[kept])
         return cls(kernel, landmarks, root.astype(X.dtype))
 

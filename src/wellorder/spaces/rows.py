@@ -9,16 +9,16 @@ import scipy.sparse as sp
 
 from ..sweeps import Ints
 from .function import RowSpace
-from .linear import LinearSpace
+from .linear import LinearSpace, near_zero
 
 
 def linear_space(X: Any) -> RowSpace:
-    """Return the space of scores that are linear in the columns of X."""
+    """Return the space of scores that are linear in the columns of X, those far from zero moved there."""
     if is_dask(X):
-        from .dask import DaskSpace
+        from .dask import DaskSpace, rows_near_zero
 
-        return DaskSpace.over(X)
-    return LinearSpace(X)
+        return DaskSpace.over(*rows_near_zero(X))
+    return LinearSpace(*near_zero(X))
 
 
 def take_rows(X: Any, rows: Ints) -> Any:
