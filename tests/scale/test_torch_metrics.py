@@ -54,3 +54,18 @@ def test_what_is_wrong_is_named():
         metrics.swapped_pairs([0, 1], torch.tensor([0.0, float("nan")]))
     with pytest.raises(ValueError, match=r"scores have shape \(3,\), but there are 2 rows"):
         metrics.swapped_pairs([0, 1], torch.zeros(3))
+
+
+@pytest.mark.parametrize("order", ["full", "chain", "linear"])
+@pytest.mark.parametrize("n_levels", [3, 400])
+def test_weights_far_apart(order, n_levels):
+    rng = np.random.default_rng(2)
+    y, scores, group = rng.integers(0, n_levels, 400), rng.normal(size=400).round(2), rng.integers(0, 3, 400)
+    weight = 10.0 ** rng.uniform(-300, 300, 400)
+    given = {"order": order, "groups": group}
+    expected = metrics.swapped_pairs(y, scores, sample_weight=weight, **given)
+    found = metrics.swapped_pairs(y, torch.from_numpy(scores), sample_weight=torch.from_numpy(weight), **given)
+    assert found == pytest.approx(expected, rel=1e-12)
+    tau = metrics.kendall_tau(y, scores, group, sample_weight=weight)
+    assert metrics.kendall_tau(y, torch.from_numpy(scores), group, sample_weight=weight) == pytest.approx(tau, rel=1e-9)
+    assert metrics.swapped_pairs([2, 0], torch.tensor([0.0, 1.0]), sample_weight=[1e-16, 2.0]) == 1.0

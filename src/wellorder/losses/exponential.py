@@ -90,7 +90,7 @@ class Exponential:
 def _plain_numbers(centred: Floats, pairs: GradedPairs) -> RiskAt:
     """Work with e^s itself: one exponential a row."""
     cells = pairs.cells
-    rungs = Rungs(cells.group_starts, np.empty(0) if cells.scale is None else cells.rises)
+    rungs = Rungs(cells.group_starts, np.empty(0) if cells.rises is None else cells.rises)
     factors = Factors(
         cells.of_row,
         np.exp(centred),

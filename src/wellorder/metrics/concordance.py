@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from ..order import Grades, OrderGraph, Ties, check_scores, refuse_beside, swapped_weight
 from ..order.graph import as_graph
 from .inputs import check_option, check_ties, read_grades, undefined
-from .swapped import swapped_share
+from .swapped import right_share
 from .weighing import each_edge_the_same, each_threshold_the_same
 
 Average = Literal["pooled", "edges"]
@@ -75,7 +77,7 @@ def wmw(
     if grades.pairs.n_pairs == 0:
         return undefined("wmw", f"there is no pair ({grades.describe()})")
     pairs = grades.pairs if average == "pooled" else each_edge_the_same(grades)
-    return 1.0 - swapped_share(pairs, values, ties)
+    return right_share(pairs, values, ties)
 
 
 def auc_pairs(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
@@ -94,7 +96,7 @@ def auc_pairs(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", samp
     values = check_scores(scores, len(grades))
     if grades.pairs.n_pairs == 0:
         return undefined("auc_pairs", f"there is no pair ({grades.describe()})")
-    return 1.0 - swapped_share(grades.pairs, values, ties)
+    return right_share(grades.pairs, values, ties)
 
 
 def auc_ovo(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
@@ -115,7 +117,7 @@ def auc_ovo(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample
     values = check_scores(scores, len(grades))
     if grades.pairs.n_pairs == 0:
         return undefined("auc_ovo", f"there is no pair ({grades.describe()})")
-    return 1.0 - swapped_share(each_edge_the_same(grades), values, ties)
+    return right_share(each_edge_the_same(grades), values, ties)
 
 
 def auc_consecutive(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
@@ -135,7 +137,7 @@ def auc_consecutive(y: Any, scores: Any, groups: Any = None, ties: Ties = "half"
     values = check_scores(scores, len(grades))
     if grades.pairs.n_pairs == 0:
         return undefined("auc_consecutive", f"there is no pair ({grades.describe()})")
-    return 1.0 - swapped_share(each_threshold_the_same(grades), values, ties)
+    return right_share(each_threshold_the_same(grades), values, ties)
 
 
 def misranking_cost(
@@ -183,9 +185,11 @@ def misranking_cost(
     everything = _in_full_order(grades).pairs
     if everything.n_pairs == 0:
         return undefined("misranking_cost", f"there is no pair ({grades.describe()})")
+    (everything, of_pairs), (pairs, of_costs) = everything.in_range, grades.pairs.in_range
     everything.refuse_lost_weights()
-    grades.pairs.refuse_lost_weights()
-    return swapped_weight(grades.pairs, values, ties) / everything.total
+    pairs.refuse_lost_weights()
+    cost = swapped_weight(pairs, values, ties) / everything.total
+    return float(np.ldexp(cost, of_costs.max(initial=0) - of_pairs.max(initial=0)))
 
 
 def _in_full_order(grades: Grades) -> Grades:

@@ -67,6 +67,6 @@ def pair_costs(y: Any, scheme: Scheme = "pairs", groups: Any = None, sample_weig
     if scheme == "ovo":
         table = edge_costs(grades).weights
         return OrderGraph(grades.levels, table * (n / np.count_nonzero(table)))
-    step = cut_steps(grades)
+    step = cut_steps(grades, grades.pairs)
     scale = np.cumsum(step) * (n / np.count_nonzero(step))
     return OrderGraph.from_scale(np.ones(len(step)), scale, grades.levels)

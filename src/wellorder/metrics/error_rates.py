@@ -11,6 +11,7 @@ from ..order import Ties
 from ..sweeps import Floats
 from .inputs import check_ties, read_grades
 from .lists import Lists, make_lists
+from .weighing import product_shares
 
 MOST_LEVELS = 1_000
 """There is one rate for each pair of levels: beyond this many levels nobody can read them."""
@@ -57,7 +58,7 @@ def order_error_rates(
             f"{MOST_LEVELS:,} levels), or use swapped_pairs"
         )
     lists = make_lists(grades, scores)
-    weight = np.ones(len(lists.rows)) if grades.weight is None else grades.weight[lists.rows]
+    weight = None if grades.weight is None else grades.weight[lists.rows]
     swapped, total = _swap_tables(lists, weight, len(levels), ties)
     return {
         (levels[low], levels[high]): float(min(swapped[low, high] / total[low, high], 1.0))
@@ -67,14 +68,25 @@ def order_error_rates(
     }
 
 
-def _swap_tables(lists: Lists, weight: Floats, n_levels: int, ties: Ties) -> tuple[Floats, Floats]:
-    """Sum, for each two levels, the weight of their swapped pairs and of all their pairs."""
+def _swap_tables(lists: Lists, weight: Floats | None, n_levels: int, ties: Ties) -> tuple[Floats, Floats]:
+    """Sum, for each two levels, the weight of their swapped pairs and of all their pairs, in units of their own.
+
+    The row weights of each cell (a level of a group) are made to add up to one, and a pair of cells counts for its
+    share of all pairs of its two levels: so two light levels have their rate, however heavy others are.
+    """
     swapped, total = np.zeros((n_levels, n_levels)), np.zeros((n_levels, n_levels))
+    of_cell, cell = np.unique(lists.group * n_levels + lists.level, return_inverse=True)
+    group, level = np.divmod(of_cell, n_levels)
+    mass = np.bincount(cell, weight, minlength=len(of_cell)).astype(float)
+    unit = np.ones(len(cell)) if weight is None else weight / np.where(mass > 0, mass, 1.0)[cell]
     for low in range(n_levels):
-        of_run = lists.run_sums(np.where(lists.level == low, weight, 0.0))
+        of_run = lists.run_sums(np.where(lists.level == low, unit, 0.0))
         above = lists.before(of_run)  # of level ``low``, scored strictly higher than the run
         seen = above + of_run if ties == "error" else above + 0.5 * of_run
-        in_group = np.bincount(lists.run_group, of_run, minlength=len(lists.sizes))
-        swapped[low] = np.bincount(lists.level, weight * lists.spread(seen), minlength=n_levels)
-        total[low] = np.bincount(lists.level, weight * in_group[lists.group], minlength=n_levels)
+        own = np.zeros(len(lists.sizes))
+        own[group[level == low]] = mass[level == low]
+        share = own[group] if weight is None else product_shares(mass, own[group], level, n_levels)
+        seen = unit * lists.spread(seen) * (1.0 if weight is None else share[cell])
+        swapped[low] = np.bincount(lists.level, seen, minlength=n_levels)
+        total[low] = np.bincount(level, mass * share if weight is None else share, minlength=n_levels)
     return swapped, total

@@ -7,10 +7,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..order import Grades, OrderGraph, check_scores, swapped_weight
-from ..order.pairs import GradedPairs, make_pairs
+from ..order import GradedPairs, Grades, OrderGraph, check_scores, right_weight
+from ..order.cells import product_exponents
 from ..sweeps import Floats, Ints, is_tensor
-from ..sweeps.device import untied_weight
+from ..sweeps.device import run_weights
+from ..sweeps.scans import sums_before
 from ..sweeps.tensors import beside
 from .inputs import check_option, read_grades, undefined
 from .lists import make_lists
@@ -60,36 +61,51 @@ def kendall_tau(
     check_option("average", average, get_args(AverageGroups))
     grades = read_grades(y, groups, "full", sample_weight)
     values = check_scores(scores, len(grades))
-    pairs = make_pairs(grades.level, grades.group, grades.weight, OrderGraph.full(grades.levels), "pairs")
-    if pairs.n_pairs == 0:
+    grades = grades.with_graph(OrderGraph.full(grades.levels))
+    if grades.pairs.n_pairs == 0:
         return undefined("kendall_tau", f"there is no pair of different grades ({grades.describe()})")
+    pairs, of_pairs = grades.pairs.in_range
     pairs.refuse_lost_weights()
-    untied = _untied(grades, values)
-    if untied.sum() == 0 and average == "pooled":
+    untied, of_untied = _untied(grades, values)
+    if not untied.any() and average == "pooled":
         return undefined("kendall_tau", "all scores of a group are equal, in every group")
     if average == "pooled":
-        # P − Q = N_y − 2 (Q + half of the pairs tied in the scores alone)
-        excess = pairs.total - 2.0 * swapped_weight(pairs, values, "half")
-        return _clip(excess / np.sqrt(pairs.total) / np.sqrt(untied.sum()))
+        pooled = np.sum(np.ldexp(untied, of_untied - of_untied.max()))
+        spread = float(_root(pooled / pairs.total, of_untied.max() - of_pairs.max()))
+        return _clip(_excess(pairs, values) / pairs.total / spread)
     in_group, code = pairs.cells.group_totals()[0], _group_codes(pairs, grades)
-    spread = np.sqrt(in_group) * np.sqrt(untied[code])
-    factor = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
-    swapped = swapped_weight(replace(pairs, group_factor=factor), values, "half")
-    return _clip((np.sum(in_group * factor) - 2.0 * swapped) / len(in_group))
+    # (P − Q) / √(N_y N_s) = (P − Q) / N_y / √(N_s / N_y)
+    spreads = in_group * _root(untied[code] / in_group, of_untied[code] - of_pairs)
+    factor = np.where(spreads > 0, 1.0 / np.where(spreads > 0, spreads, 1.0), 0.0)
+    return _clip(_excess(replace(pairs, group_factor=factor), values) / len(in_group))
 
 
-def _untied(grades: Grades, scores: Floats) -> Floats:
-    """Sum ω_i ω_j, in each group, over the pairs of rows with different scores."""
+def _excess(pairs: GradedPairs, scores: Floats) -> float:
+    """P − Q: the weight of the pairs in the same order less that of the pairs in opposite order."""
+    return right_weight(pairs, scores, "error") - right_weight(pairs, -scores, "error")
+
+
+def _root(values: Any, exponent: Any) -> Any:
+    """√(values · 2^exponent), of an even exponent."""
+    return np.ldexp(np.sqrt(values), exponent // 2)
+
+
+def _untied(grades: Grades, scores: Floats) -> tuple[Floats, Ints]:
+    """Sum ω_i ω_j, in each group, over the pairs of rows with different scores; as totals · 2^exponents."""
     if is_tensor(scores):
         judged = np.flatnonzero(grades.level >= 0)
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
         group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
         group, weight = beside(scores, group[judged]), beside(scores, weight[judged])
-        return untied_weight(scores[beside(scores, judged)], group, weight, grades.n_groups)
-    lists = make_lists(grades, scores)
-    weight = np.ones(len(lists.rows)) if grades.weight is None else grades.weight[lists.rows]
-    of_run = lists.run_sums(weight)
-    return np.bincount(lists.run_group, of_run * lists.before(of_run), minlength=len(lists.sizes))
+        run_group, of_run = run_weights(scores[beside(scores, judged)], group, weight)
+    else:
+        lists = make_lists(grades, scores)
+        weight = np.ones(len(lists.rows)) if grades.weight is None else grades.weight[lists.rows]
+        run_group, of_run = lists.run_group, lists.run_sums(weight)
+    exponent = product_exponents(of_run, run_group, grades.n_groups)
+    of_run = np.ldexp(of_run, -exponent[run_group] // 2)
+    starts = np.searchsorted(run_group, np.arange(grades.n_groups + 1))
+    return np.bincount(run_group, of_run * sums_before(of_run, starts), minlength=grades.n_groups), exponent
 
 
 def _group_codes(pairs: GradedPairs, grades: Grades) -> Ints:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..order import Grades, check_scores
 from ..sweeps import Array, Floats, Ints, sort_rows, to_numpy, use_compiled
+from ..sweeps.scans import sums_before
 from .inputs import Empty, read_unweighted, relevant_levels, undefined
 
 
@@ -65,9 +66,7 @@ class Lists:
 
     def before(self, of_run: Array) -> Array:
         """Sum, for each run, over the earlier runs of its group."""
-        running = np.cumsum(of_run) - of_run
-        opens = np.diff(self.run_group, prepend=-1) > 0
-        return np.asarray(running - running[opens][np.cumsum(opens) - 1]) if len(running) else running
+        return sums_before(of_run, np.searchsorted(self.run_group, np.arange(len(self.sizes) + 1)))
 
     def group_sums(self, values: Floats) -> Floats:
         """Sum values, one a place, over each group."""

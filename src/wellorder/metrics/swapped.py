@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..order import GradedPairs, Ties, check_scores, swapped_weight
+from ..order import GradedPairs, Ties, check_scores, right_weight, swapped_weight
 from .inputs import check_ties, read_grades, undefined
 
 
@@ -58,5 +59,15 @@ def swapped_pairs(
 
 def swapped_share(pairs: GradedPairs, scores: Any, ties: Ties) -> float:
     """Σ_swapped W_ij / Σ W_ij, for checked scores and at least one pair."""
+    return _share(swapped_weight, pairs, scores, ties)
+
+
+def right_share(pairs: GradedPairs, scores: Any, ties: Ties) -> float:
+    """1 − :func:`swapped_share`, without the subtraction."""
+    return _share(right_weight, pairs, scores, ties)
+
+
+def _share(weight: Callable[..., float], pairs: GradedPairs, scores: Any, ties: Ties) -> float:
+    pairs, _ = pairs.in_range
     pairs.refuse_lost_weights()
-    return swapped_weight(pairs, scores, ties) / pairs.total
+    return min(weight(pairs, scores, ties) / pairs.total, 1.0)  # rounding may go beyond

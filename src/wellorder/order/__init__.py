@@ -8,7 +8,7 @@ from .graph import OrderGraph
 from .listed import ListedPairs, draw_pairs
 from .pairs import Balance, GradedPairs
 from .sums import OrderSum, SumOfPairs
-from .swaps import Ties, check_scores, swapped_weight
+from .swaps import Ties, check_scores, right_weight, swapped_weight
 from .weights import check_weights
 from .windows import Windows
 
@@ -35,5 +35,6 @@ __all__ = [
     "make_consistent",
     "make_windows",
     "refuse_beside",
+    "right_weight",
     "swapped_weight",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..sweeps import Array, Edges, EdgeTable, Floats, Ints, ranges
+from ..sweeps.scans import sums_before
 from .graph import Full, Scale, Table
 
 LADDER_FROM = 32
@@ -44,6 +45,7 @@ class Cells:
     count: Array  # rows in each cell
     weight: Floats  # Σ of the row weights in each cell
     scale: Floats | None  # of each cell, on a ladder whose weights are differences of a scale
+    rises: Floats | None  # how far each cell of such a ladder lies above the one before it; zero for a group's lowest
     pairs: CellPairs | None  # None on a ladder
 
     @property
@@ -65,14 +67,6 @@ class Cells:
     def group_starts(self) -> Array:
         """The first cell of each group, and the end."""
         return np.searchsorted(self.group, np.arange(self.n_groups + 1))
-
-    @cached_property
-    def rises(self) -> Floats:
-        """How far each cell of a ladder lies above the one before it, on its scale; zero for a group's lowest."""
-        assert self.scale is not None
-        rise = np.diff(self.scale, prepend=0.0)
-        rise[self.group_starts[:-1]] = 0.0
-        return rise
 
     @cached_property
     def edges(self) -> tuple[Edges, Edges]:
@@ -102,17 +96,30 @@ class Cells:
         from_bottom = (cell - starts[self.group]).astype(np.int32)
         return from_top, from_bottom
 
+    def pair_exponents(self) -> Array:
+        """Return about the binary exponent of the heaviest pair of cells of each group; as :func:`product_exponents`.
+
+        The scale of a ladder is left out: its differences lie closer together than weights may.
+        """
+        if self.pairs is None:
+            return product_exponents(self.weight, self.group, self.n_groups)
+        low, high, weight = self.pairs
+        exponent = sum(np.frexp(part)[1].astype(np.int64) for part in (weight, self.weight[low], self.weight[high]))
+        return _even_exponents(np.asarray(exponent), self.group[low], self.n_groups)
+
     def group_totals(self) -> tuple[Floats, int]:
         """Return the summed weight of each group's pairs, and the exact number of all pairs."""
         if self.pairs is not None:
             low, high, weight = self.pairs
             total = np.bincount(self.group[low], weight * self.weight[low] * self.weight[high], minlength=self.n_groups)
             return total, int(np.sum(self.count[low] * self.count[high]))
-        below = exclusive_sums(self.weight, self.group_starts)
-        if self.scale is not None:
-            below = self.scale * below - exclusive_sums(self.scale * self.weight, self.group_starts)
+        below = sums_before(self.weight, self.group_starts)
+        if self.rises is not None:
+            # with T_c = Σ_{k<c} (σ_c − σ_k) ω_k: T_c = T_{c−1} + (σ_c − σ_{c−1}) Σ_{k<c} ω_k
+            risen = self.rises * below
+            below = sums_before(risen, self.group_starts) + risen
         total = np.bincount(self.group, self.weight * below, minlength=self.n_groups)
-        return total, int(np.sum(self.count * exclusive_sums(self.count, self.group_starts)))
+        return total, int(np.sum(self.count * sums_before(self.count, self.group_starts)))
 
 
 def make_cells(
@@ -158,10 +165,11 @@ def make_cells(
     kept_group = cell_group[partnered]
     new_group = np.diff(kept_group, prepend=-1) > 0
     numbered_group = (np.cumsum(new_group) - 1).astype(np.int32)
-    scale_of_cell = None
+    scale_of_cell = rises = None
     if isinstance(structure, Scale) and pairs is None:
         # only differences count; measured from the group's lowest cell they keep most digits
         scale_of_cell = structure.scale[cell_level[partnered]]
+        rises = np.where(new_group, 0.0, np.diff(scale_of_cell, prepend=0.0))
         scale_of_cell = scale_of_cell - scale_of_cell[new_group][numbered_group]
     in_pairs = of_row >= 0
     return Cells(
@@ -174,15 +182,39 @@ def make_cells(
             else np.bincount(of_row[in_pairs], weight[in_pairs], minlength=int(partnered.sum()))
         ),
         scale=scale_of_cell,
+        rises=rises,
         pairs=pairs,
     )
 
 
-def exclusive_sums(values: Array, starts: Array) -> Array:
-    """Sum, for each entry, the entries before it in its block."""
-    running = np.cumsum(values) - values
-    sizes = np.diff(starts)
-    return np.asarray(running - np.repeat(running[starts[:-1]], sizes))
+_WIDE = 1 << 13
+"""More than any two binary exponents of floating-point numbers lie apart."""
+
+_COMFORTABLE = 500
+"""Sums of numbers that are less than two to this power, or more than one over it, need no care."""
+
+
+def product_exponents(weight: Floats, group: Array, n_groups: int) -> Array:
+    """Return about the binary exponent of the largest product of two entries of each group (ascending).
+
+    Even ones, so that each entry can be given half of it; zeros where all products are of a usual size.
+    """
+    size = np.frexp(weight)[1].astype(np.int64)
+    running = np.maximum.accumulate(size + _WIDE * group) if len(group) else size
+    later = np.flatnonzero(group[1:] == group[:-1]) + 1
+    return _even_exponents(size[later] + running[later - 1] - _WIDE * group[later], group[later], n_groups)
+
+
+def _even_exponents(exponent: Array, group: Array, n_groups: int) -> Array:
+    """Return the largest exponent of each group, less one if it is odd; zeros if all of them are small.
+
+    A group without any has what the largest of all has, and so never is the largest.
+    """
+    nothing = -_WIDE
+    largest = np.full(n_groups, nothing, np.int64)
+    np.maximum.at(largest, group, exponent)
+    largest[largest == nothing] = largest.max(initial=nothing) if len(exponent) else 0
+    return largest // 2 * 2 if (np.abs(largest) >= _COMFORTABLE).any() else np.zeros_like(largest)
 
 
 def _compress(key: Array, size: int) -> tuple[Array, Array]:

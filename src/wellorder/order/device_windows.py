@@ -28,6 +28,7 @@ class DevicePairs:
         self.weight = None if pairs.weight is None else beside(where, pairs.weight[rows])
         self.factor = None if pairs.factor is None else beside(where, pairs.factor[rows])
         self.scale = None if cells.scale is None else beside(where, cells.scale[cells.of_row[rows]])
+        self.rises = None if cells.rises is None else beside(where, cells.rises)
         self.layout = Layout(np.concatenate([[0], cells.ends]), cells.group_starts)
         self._pairs, self._where = pairs, where[:0]
 
@@ -89,6 +90,12 @@ class DeviceWindows:
         above, below = self._sweep.sums(namespace(payload).concatenate([payload, self._scale * payload]))
         return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
 
+    def weighted_above(self) -> Any:
+        """Sum W·ω over the rows above each row without a subtraction, whatever the sizes of the weights ω."""
+        if isinstance(self._sweep, LadderSums):
+            return self._sweep.weighted_above(self.weight, self._pairs.rises)
+        return self._sweep.weighted_above(self.weight)
+
     def to_rows(self, values: Any) -> Any:
         """Put values, or lines of them, in the windows' order back to their rows; rows in no pair get zero."""
         if self._pairs.active is None:
@@ -117,7 +124,7 @@ def make_windows(pairs: GradedPairs, scores: Any, margin: float) -> Windows | De
 
 def on_device(pairs: GradedPairs, scores: Any) -> DevicePairs:
     """Return the pairs where the scores are: put there when first asked for, and kept with the pairs."""
-    key = ("on_device", str(scores.device))
+    key = (type(scores).__name__, str(scores.device))
     if key not in pairs.kept:
         pairs.kept[key] = DevicePairs(pairs, scores)
     found = pairs.kept[key]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from ..sweeps import Floats, Ints, ranges, use_compiled
+from ..sweeps import Array, Floats, Ints, ranges, use_compiled
 from ..sweeps.links import Links
 from .cells import Cells, make_cells
 from .graph import OrderGraph, Scale
@@ -66,12 +66,37 @@ class GradedPairs:
 
     def refuse_lost_weights(self) -> None:
         """Raise an error if weights are so extreme that their products overflow or vanish."""
-        lost = self.total if self.group_factor is None else self.group_factor.max(initial=0.0)
-        if self.n_pairs and not 0 < lost < np.inf:
+        factor = 1.0 if self.group_factor is None else self.group_factor.max(initial=0.0)
+        if self.n_pairs and not (0 < self.total < np.inf and 0 < factor < np.inf):
             raise ValueError(
                 "the weights of the pairs (row weights times the order's weights) are too large or too small to add "
                 "up; divide them by a common factor"
             )
+
+    @cached_property
+    def in_range(self) -> tuple[GradedPairs, Array]:
+        """The same pairs with the row weights of each group times a power of two, and an exponent for each group.
+
+        So the heaviest pair of a group weighs about one, and no product of weights overflows, or vanishes if it
+        matters; nothing is rounded by it. Pairs of group g then weigh 2^exponent[g] times what they say, and
+        ``group_factor`` restores the groups' sizes relative to the heaviest one: shares stay what they are, and
+        ``total`` is to be multiplied by 2^max(exponent). Weights of usual sizes stay, with exponents of zero.
+        """
+        cells = self.cells
+        none = np.zeros(cells.n_groups, np.int64)
+        if self.weight is None or self.balance == "groups" or not (exponent := cells.pair_exponents()).any():
+            return self, none
+        half = exponent // 2
+        cells = replace(cells, weight=np.ldexp(cells.weight, -half[cells.group]))
+        factor = np.ldexp(1.0 if self.group_factor is None else self.group_factor, exponent - exponent.max())
+        scaled = replace(
+            self,
+            weight=np.ldexp(self.weight, -half[0] if self.block is None else -np.append(half, 0)[self.block]),
+            cells=cells,
+            group_factor=factor,
+            total=float(np.sum(cells.group_totals()[0] * factor)),
+        )
+        return scaled, exponent
 
     @cached_property
     def kept(self) -> dict[tuple[str, str], object]:
@@ -83,7 +108,7 @@ class GradedPairs:
         """How far the row weights and the pairs' own weights lie from one at most, in natural logarithms."""
         cells = self.cells
         weights = [] if cells.pairs is None else [cells.pairs.weight]
-        if cells.scale is not None:
+        if cells.rises is not None:
             weights.append(cells.rises[cells.rises > 0])
         if self.group_factor is not None:
             weights.append(self.group_factor)

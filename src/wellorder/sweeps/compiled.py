@@ -122,6 +122,16 @@ def bucket(rows: Ints, group: Ints, bounds: Ints) -> Ints:
     return out
 
 
+@jit
+def sums_until(values: Floats, first: Array) -> Floats:
+    """Sum, for each entry, the entries of its block up to it; blocks begin at ``first``."""
+    out = values.copy()
+    for b in range(len(first)):
+        for place in range(first[b] + 1, first[b + 1] if b + 1 < len(first) else len(values)):
+            out[place] += out[place - 1]
+    return out
+
+
 # --------------------------------------------------------------------------------------- windows
 #
 # All arrays below are in sorted order: by group, then by ascending score. With ``mirror`` a sweep runs

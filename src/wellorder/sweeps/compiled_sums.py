@@ -171,6 +171,54 @@ def _clear(tree: Floats, first: Array, rank: Ints, start: int, stop: int, mirror
 
 
 @jit
+def rising_sums(cell: Ints, first_cell: Array, rises: Floats, reach: Ints, payload: Floats, bounds: Ints) -> Floats:
+    """Sum h · payload[p] over the window of i and the higher cells of its group, h how far p lies above i: O(n log n).
+
+    ``rises`` is how far each cell lies above the one before it. Of two numbers of cells in a group, that of p is higher
+    exactly when, at some bit, p has a 1, i has a 0 and all higher bits agree. So p lies above i by its own height over
+    the lowest of such a node's ones, and that one's over i: sums of rises, and nothing is ever subtracted.
+    """
+    n, n_groups = len(cell), len(bounds) - 1
+    out, height = np.zeros(n), np.zeros(len(rises))
+    size = np.max(first_cell[1:] - first_cell[:-1]) if n_groups else 1
+    plain, rising = np.zeros(size), np.zeros(size)
+    bit = 0
+    while size > 1 << bit:
+        _heights(height, first_cell, rises, bit)
+        for g in range(n_groups):
+            lowest, end = first_cell[g], bounds[g]
+            plain[: ((first_cell[g + 1] - 1 - lowest) >> (bit + 1)) + 1] = 0.0
+            rising[: ((first_cell[g + 1] - 1 - lowest) >> (bit + 1)) + 1] = 0.0
+            for i in range(bounds[g], bounds[g + 1]):
+                # invariant: each node holds those of its ones among the steps of this group before ``end``
+                while end < reach[i]:
+                    number = cell[end] - lowest
+                    if (number >> bit) & 1:
+                        plain[number >> (bit + 1)] += payload[end]
+                        rising[number >> (bit + 1)] += height[cell[end]] * payload[end]
+                    end += 1
+                number = cell[i] - lowest
+                if not (number >> bit) & 1:
+                    out[i] += rising[number >> (bit + 1)] + height[cell[i]] * plain[number >> (bit + 1)]
+        bit += 1
+    return out
+
+
+@jit
+def _heights(height: Floats, first_cell: Array, rises: Floats, bit: int) -> None:
+    """Find how far each cell lies above the lowest of its node's ones, or below it."""
+    mask = (1 << bit) - 1
+    for g in range(len(first_cell) - 1):
+        begin, stop = first_cell[g], first_cell[g + 1]
+        for c in range(begin, stop):
+            if ((c - begin) >> bit) & 1:
+                height[c] = height[c - 1] + rises[c] if (c - begin) & mask else 0.0
+        for c in range(stop - 2, begin - 1, -1):
+            if not ((c - begin) >> bit) & 1:
+                height[c] = rises[c + 1] + (0.0 if (c - begin) & mask == mask else height[c + 1])
+
+
+@jit
 def _part_chunks(
     rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool
 ) -> tuple[Floats, Ints, Ints, Ints, Floats, Ints]:

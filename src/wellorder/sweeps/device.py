@@ -16,7 +16,7 @@ import numpy as np
 
 from .arrays import Array
 from .sides import Edges
-from .tensors import beside, cast, namespace, repeat, running, search, spread, take, to_numpy
+from .tensors import beside, cast, is_tensor, namespace, repeat, running, running_within, search, spread, take, to_numpy
 
 
 class Layout(NamedTuple):
@@ -52,17 +52,15 @@ def dense_ranks(values: Any) -> Any:
     return spread(order, running(rises)) if len(values) else values
 
 
-def untied_weight(values: Any, group: Any, weight: Any, n_groups: int) -> Array:
-    """Sum ω_i ω_j, in each group, over the pairs of rows with different values: O(n log n). A NumPy array."""
+def run_weights(values: Any, group: Any, weight: Any) -> tuple[Array, Array]:
+    """Sum the weights of the rows of one group and value: the groups of such runs, ascending, and the sums; NumPy."""
     order = sort_by_score(values, group)
     values, group, weight = take(values, order), take(group, order), take(weight, order)
     opens = (values[1:] != values[:-1]) | (group[1:] != group[:-1])
     run = running(cast(opens, "int32"))
-    seen = running(weight)
-    bounds = search(group, beside(group, np.arange(n_groups + 1, dtype=np.int32)))
-    before = take(seen, search(run, run)) - take(seen, take(bounds, group))
-    sums = take(running(weight * before), bounds)
-    return to_numpy(sums[1:] - sums[:-1])
+    last = search(run, namespace(run).unique(run), "right") - 1
+    summed = running_within(weight, search(run, run))
+    return to_numpy(take(group, last)), to_numpy(take(summed, last))
 
 
 def rank_there(values: Array, where: Any) -> tuple[Array, Array]:
@@ -168,7 +166,8 @@ class EdgeSums:
         arranged = xp.argsort(take(cell, found.order), stable=True)
         self.order = take(found.order, arranged)
         self.scores = take(found.scores, arranged)
-        key = cast(take(cell, self.order), "int64") * (n + 1) + arranged
+        self._cell = take(cell, self.order)
+        key = cast(self._cell, "int64") * (n + 1) + arranged
         self._slots = slots
         reaches = (take(reach, arranged) for reach in (found.upto, found.since))
         self._ends = [
@@ -189,6 +188,19 @@ class EdgeSums:
                 side[:, slot.places] += sign * part
             out.append(side)
         return out[0], out[1]
+
+    def weighted_above(self, weight: Any) -> Any:
+        """Sum the weights of the rows above each row, each cell from its own beginning, so that nothing is subtracted.
+
+        That takes O(log n) passes where ``sums`` takes one: for weights of any sizes, of which only sums are wanted.
+        """
+        xp = namespace(weight)
+        seen = running_within(weight, search(self._cell, self._cell))
+        above = xp.zeros_like(weight)
+        for slot, end in zip(self._slots[0], self._ends[0], strict=True):
+            part = xp.where(end > slot.edge, take(seen, (end - 1).clip(0)), 0.0)
+            above[slot.places] += part if slot.weight is None else part * slot.weight
+        return above
 
 
 # ------------------------------------------------------------------------------------------------ ladders
@@ -238,7 +250,8 @@ class LadderSums:
     def __init__(self, found: Sorted, cell: Any, ladders: Ladders) -> None:
         self.order, self.scores = found.order, found.scores
         xp = namespace(found.scores)
-        cell = take(cell, found.order)
+        self._cell = cell = take(cell, found.order)
+        self._ladders = ladders
         number, floor, ceiling = (take(column, cell) for column in ladders[:3])
         rows = cast(xp.cumsum(xp.ones_like(number), 0) - 1, "int32")
         place, order, upto, since = rows, rows, found.upto, found.since
@@ -272,3 +285,42 @@ class LadderSums:
             above += xp.where(rung.is_one, 0.0, part)
             below += xp.where(rung.is_one, part, 0.0)
         return above, below
+
+    def weighted_above(self, weight: Any, rises: Any = None) -> Any:
+        """Sum the weights of the rows above each row, times how far they lie above, if cells rise.
+
+        Nothing is subtracted: each half of a node is summed from its own beginning, and a row lies above another by its
+        own height over the lowest of its node's ones, and that one's over the other.
+        """
+        xp = namespace(weight)
+        above, place = xp.zeros_like(weight), xp.arange(len(weight), device=weight.device)
+        for bit, rung in zip(reversed(range(self._ladders.n_bits)), self._rungs, strict=True):
+            ones = xp.where(rung.is_one, rung.high, rung.low)  # where those of its node begin
+            begin = xp.minimum(take(ones, rung.order), place)  # a zero stands before them, and sums up nothing
+            lines, height = xp.where(rung.is_one, weight, 0.0)[None, :], None
+            if rises is not None:
+                height = take(_heights(self._ladders, rises, bit), self._cell)
+                lines = xp.concatenate([lines, lines * height])
+            seen = take(running_within(take(lines, rung.order), begin), (rung.high - 1).clip(0))
+            part = seen[0] if height is None else seen[1] + height * seen[0]
+            above += xp.where(rung.is_one | (rung.high <= rung.low), 0.0, part)
+        return above
+
+
+def _heights(ladders: Ladders, rises: Any, bit: int) -> Any:
+    """Find how far each cell lies above the lowest of its node's ones, or below it; a bit says which are ones."""
+    xp, n = namespace(rises), len(rises)
+    cell = xp.arange(n, device=rises.device)
+    is_one = ((ladders.number >> bit) & 1) == 1
+    ones = ladders.floor + (((ladders.number >> bit) | 1) << bit)  # where those of the node begin, if there are any
+    up = running_within(xp.where(cell > ones, rises, 0.0), xp.where(is_one, ones, cell))
+    # downwards: from the lowest of the ones, which is the next node's beginning, to each zero
+    next_rise = xp.where(cell + 1 < ladders.ceiling, xp.concatenate([rises[1:], rises[:1]]), 0.0)
+    last = xp.where(is_one, cell, xp.minimum(ones, ladders.ceiling) - 1)  # of the node's zeros
+    down = running_within(_turned(next_rise), n - 1 - _turned(last))
+    return xp.where(is_one, up, _turned(down))
+
+
+def _turned(values: Any) -> Any:
+    """Return values from the last to the first."""
+    return values.flip(0) if is_tensor(values) else values[::-1]

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from . import plain
-from .arrays import Floats, Ints
+from .arrays import Array, Floats, Ints
 
 _FEW_LINES = 4
 """Up to so many lines are swept over one by one, more of them side by side."""
 
 
-_FEW_ROWS = 300
+FEW_ROWS = 300
 """Up to so many rows a table of all pairs costs less than a plan for sums without it."""
 
 
@@ -104,6 +104,20 @@ class Side:
         """Sum each line of a payload over the rows above each row, within the margin, weighted."""
 
 
+def rising_sums(
+    ascending: Floats, bounds: Ints, cell: Ints, first_cell: Array, rises: Floats, payload: Floats, margin: float
+) -> Floats:
+    """Sum payloads over the higher cells of a ladder, times how far they lie above, within the margin.
+
+    The compiled form only: steps over whole arrays are in :meth:`wellorder.sweeps.device.LadderSums.weighted_above`.
+    """
+    from . import compiled
+    from . import compiled_sums as form
+
+    reach = compiled.reach(ascending, bounds, margin, False)
+    return form.rising_sums(cell, first_cell, rises, reach, payload, bounds)
+
+
 def _compiled_sweep(
     ascending: Floats, bounds: Ints, cell: Ints, above: Edges | Ladder, margin: float, mirror: bool
 ) -> Callable[[Floats], Floats]:
@@ -130,7 +144,7 @@ def _plain_sweep(
     ascending: Floats, bounds: Ints, cell: Ints, above: Edges | Ladder, margin: float, mirror: bool
 ) -> Callable[[Floats], Floats]:
     step = slice(None, None, -1 if mirror else 1)
-    if isinstance(above, Ladder) and len(ascending) <= _FEW_ROWS:
+    if isinstance(above, Ladder) and len(ascending) <= FEW_ROWS:
         table = plain.ladder_pairs(ascending, above.rank[step], bounds, margin, mirror)
         return lambda payload: (payload[:, step] @ table.T)[:, step]
     reach = plain.reach(ascending, bounds, margin, mirror)

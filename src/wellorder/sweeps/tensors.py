@@ -78,6 +78,23 @@ def running(values: Any) -> Any:
     return inside.reshape(*values.shape[:-1], -1)[..., : n + 1]
 
 
+def running_within(values: Any, start: Any) -> Any:
+    """Sum the entries of each place's block up to it, on the last axis; ``start`` is where a place's block begins.
+
+    Nothing is subtracted, so that a small entry keeps its digits wherever large ones stand. A scan by doubling:
+    O(n log n), and the same sums in the same order on every run.
+    """
+    xp, n = namespace(values), values.shape[-1]
+    place, step = xp.arange(n, device=values.device), 1
+    longest = int((place - start).max()) + 1 if n else 0
+    # invariant: each place holds the sum of the (at most) step entries of its block up to it
+    while step < longest:
+        earlier = xp.concatenate([xp.zeros_like(values[..., :step]), values[..., :-step]], -1)
+        values = values + xp.where(place - step >= start, earlier, 0.0)
+        step *= 2
+    return values
+
+
 def repeat(values: Any, counts: Any) -> Any:
     """Repeat each value so many times."""
     return values.repeat_interleave(counts) if is_tensor(values) else np.repeat(values, counts)
