@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..suggest import suggest
 from ..sweeps import Array, Floats
+from ..whole_fits import WholeFit
 from .codes import as_numbers, category_codes
 from .frames import Columns, column_names, from_objects, is_frame, read_columns_of
 from .numbered import ROUNDING, as_rows, dense, pick_columns, varying_columns, warn_beyond
@@ -23,7 +24,7 @@ _NEARLY_ALL = 0.9
 _DENSE_FROM = 0.25
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, WholeFit, BaseEstimator):
     r"""Turns tables into numbers that linear and kernel models can use.
 
     * Numbers are standardised: mean 0, standard deviation 1. A missing one becomes the training mean; a column

@@ -19,6 +19,7 @@ from ..scoring import advantage_of, list_scores, ranks_lists
 from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Array, Ints
+from ..whole_fits import WholeFit
 from .comparison_files import is_pairs, read_pairs
 from .encode import TableEncoder
 from .frames import column_names, is_frame, to_polars
@@ -38,7 +39,7 @@ def _has_probabilities(model: TableRanker) -> bool:
     )
 
 
-class TableRanker(BaseEstimator):
+class TableRanker(WholeFit, BaseEstimator):
     r"""A ranker that takes tables as they were read, and remembers how their columns became numbers.
 
     Fitting equals encoding the table with :class:`TableEncoder` and fitting the ranker on the result, with the
@@ -349,7 +350,7 @@ def _fit_options(ranker: Any, table: Table) -> dict[str, Any]:
         if "groups" in taken:
             options[f"{prefix}groups"] = table.groups
         else:
-            warnings.warn(f"{name} takes no groups: it learns from all rows as if they were one list", stacklevel=4)
+            warnings.warn(f"{name} takes no groups: it learns from all rows as if they were one list", stacklevel=5)
     if table.weights is not None:
         if "sample_weight" not in taken:
             raise ValueError(f"{name} takes no weights; leave weight= out, or use another ranker")

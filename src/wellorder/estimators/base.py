@@ -12,12 +12,13 @@ from ..metrics import swapped_pairs
 from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
 from ..scoring import list_scores
 from ..sweeps import Array, to_numpy
+from ..whole_fits import WholeFit
 from .validation import as_order
 
 __all__ = ["Ranker", "list_scores"]
 
 
-class Ranker(BaseEstimator):
+class Ranker(WholeFit, BaseEstimator):
     """A model that gives each row a score; the row with the higher score stands above."""
 
     # requested by default, so that with metadata routing one `groups` feeds the splitter, fit and score

@@ -16,6 +16,7 @@ from ..metrics import comparison_error
 from ..order import Comparisons, refuse_beside
 from ..spaces import Pairs, column_moments
 from ..sweeps import Array, Floats
+from ..whole_fits import WholeFit
 from .rows import check_rows
 
 _NO_BIAS = 1e-8
@@ -28,7 +29,7 @@ _MOST_WEIGHT = 1e100
 """Sums of losses, and products of them, stay finite up to this."""
 
 
-class CompareModel(BaseEstimator):
+class CompareModel(WholeFit, BaseEstimator):
     """A model that scores items, and takes two of them for equal where their scores differ by ``threshold_`` or less.
 
     Pairs of items come as ``Pairs(items, left, right)`` or as an array of shape (n, 2, d); outcomes are −1 (the left
@@ -170,7 +171,7 @@ def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats) -> tuple[f
         f"the model is degenerate: its threshold for ties would be {-bias:.3g}, which should be above 0; the one that "
         "fits the training pairs best is taken instead. Raise C, or scale the columns of the items (scale=True); where "
         "ties are few, ThresholdCompare does as well",
-        stacklevel=3,
+        stacklevel=4,
     )
     return (1.0 / threshold, 1.0) if threshold > 0 else (1.0, 0.0)
 
@@ -183,7 +184,7 @@ def _warn_if_all_tie(bias: float, pairs: TiedPairs, scores: Floats) -> None:
         f"the model calls every training pair a tie, although {pairs.n_decided:,} of {len(pairs):,} were decided: its "
         "scores order the items, but are nowhere further apart than its threshold. Scale the columns of the items "
         "(scale=True), raise C, or take another loss (loss='squared_hinge')",
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..losses import best_threshold
 from ..order import Comparisons, direction_share
 from ..sweeps import Floats
+from ..whole_fits import WholeFit
 from .davidson import Davidson
 from .system import RatingSystem
 from .tied_likelihood import tied_probabilities
@@ -28,7 +29,7 @@ def _knows_ties(ranker: RatingRanker) -> bool:
     return True
 
 
-class RatingRanker(BaseEstimator):
+class RatingRanker(WholeFit, BaseEstimator):
     """Scores items by rating them as players: the baseline for models that look at the items' features.
 
     It knows only the rows that it was fitted with, in the same order; comparisons count as played one after another, in

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..sweeps import Array, Floats, Ints
+from ..whole_fits import WholeFit
 from .games import Games, find_players, read_games
 
 
@@ -48,7 +49,7 @@ class Before:
         return np.asarray(self.right - self.left - self.advantage)
 
 
-class RatingSystem(BaseEstimator):
+class RatingSystem(WholeFit, BaseEstimator):
     """A rating a player, changed by games; the player with the higher rating is expected to win."""
 
     together: bool
