@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -26,6 +27,9 @@ _MOST_ALIKE = 100
 
 ANY = "?"
 """A size that nothing else depends on."""
+
+_SETTINGS = frozenset({"_metadata_request", "_sklearn_output_config"})
+"""What scikit-learn keeps on an estimator beside its parameters: the metadata it wants, and the form of its answers."""
 
 _STEPS = {"-1": -1, "+1": 1, "+2": 2}
 
@@ -61,7 +65,17 @@ State: TypeAlias = Mapping[str, Part]
 
 
 class Stored:
-    """A model that a file may hold; the classes that are saved state here what fitting leaves in them."""
+    """A model that a file may hold; the classes that are saved state here what fitting leaves in them.
+
+    It is fitted whole or not at all: where ``fit`` fails or is interrupted, the model is not fitted. Otherwise some of
+    its state would be new, some old and some missing. So each ``fit`` is wrapped once, when its class is made; that adds
+    a frame to the stack, and one to the ``stacklevel`` of warnings from inside a ``fit``.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):
+            setattr(cls, "fit", _fit_whole(vars(cls)["fit"]))  # noqa: B010 (mypy takes no other function for a method)
 
     def _fitted_state(self) -> dict[str, Part]:
         """Return the parts of the fitted model, given its parameters."""
@@ -69,6 +83,25 @@ class Stored:
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense: asked by ``fit``, and of models that come from a file."""
+
+
+def _fit_whole(fit: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(fit)
+    def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            _forget_fit(self)
+            raise
+
+    return fit_whole
+
+
+def _forget_fit(model: Any) -> None:
+    """Take everything from a model that a fit may have put there."""
+    for name in list(vars(model)):
+        if (name.startswith("_") or name.endswith("_")) and name not in _SETTINGS:
+            delattr(model, name)
 
 
 def check_fitted(state: State, model: Any, parameters: Collection[str], sizes: Sizes) -> None:

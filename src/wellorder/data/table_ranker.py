@@ -405,7 +405,7 @@ def _fit_options(ranker: Any, table: Table) -> dict[str, Any]:
         if "groups" in taken:
             options[f"{prefix}groups"] = table.groups
         else:
-            warnings.warn(f"{name} takes no groups: it learns from all rows as if they were one list", stacklevel=4)
+            warnings.warn(f"{name} takes no groups: it learns from all rows as if they were one list", stacklevel=5)
     if table.weights is not None:
         if "sample_weight" not in taken:
             raise ValueError(f"{name} takes no weights; leave weight= out, or use another ranker")

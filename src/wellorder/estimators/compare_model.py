@@ -169,7 +169,7 @@ def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats) -> tuple[f
         f"the model is degenerate: its threshold for ties would be {-bias:.3g}, which should be above 0; the one that "
         "fits the training pairs best is taken instead. Raise C, or scale the columns of the items (scale=True); where "
         "ties are few, ThresholdCompare does as well",
-        stacklevel=3,
+        stacklevel=4,
     )
     return (1.0 / threshold, 1.0) if threshold > 0 else (1.0, 0.0)
 
@@ -182,7 +182,7 @@ def _warn_if_all_tie(bias: float, pairs: TiedPairs, scores: Floats) -> None:
         f"the model calls every training pair a tie, although {pairs.n_decided:,} of {len(pairs):,} were decided: its "
         "scores order the items, but are nowhere further apart than its threshold. Scale the columns of the items "
         "(scale=True), raise C, or take another loss (loss='squared_hinge')",
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

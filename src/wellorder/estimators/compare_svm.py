@@ -251,7 +251,7 @@ class CompareSVM(KernelModel, CompareModel):
             warnings.warn(
                 f"libsvm stopped after {found.n_iter:,} steps; scale the columns of the items (scale=True), or lower C",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         self.objective_, self.n_iter_ = found.objective, found.n_iter
         return (found.coef, found.bias, found.scores), found.converged

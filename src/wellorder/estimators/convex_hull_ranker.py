@@ -254,7 +254,7 @@ class ConvexHullRanker(KernelModel, Ranker):
             warnings.warn(
                 "the best function is zero, and orders nothing: no column of X tells the levels apart, or nu times the "
                 "row weights is so small that rounding hides it",
-                stacklevel=3,
+                stacklevel=4,
             )
         thresholds = task.slacks.at(space.scores(result.coef), task.rows)[1] + origin_score(space, result.coef)
         return (result if back is None else replace(result, coef=back @ result.coef)), thresholds
@@ -312,7 +312,7 @@ class ConvexHullRanker(KernelModel, Ranker):
             advice = (
                 "raise nu, or use slacks='edge', loss='squared' and penalty='l2', which find what tells levels apart"
             )
-        warnings.warn(f"the best function is zero, and orders nothing: {advice}", stacklevel=4)
+        warnings.warn(f"the best function is zero, and orders nothing: {advice}", stacklevel=5)
 
     def _check_parameters(self) -> None:
         check_positive(self.nu, "nu")

@@ -252,7 +252,7 @@ class MultipleHyperplaneRanker(Ranker):
         ends = [pair for pair in wanted if met[pair]]
         if len(ends) < len(wanted):
             named = ", ".join(str(tuple(grades.levels[end] for end in pair)) for pair in wanted if not met[pair])
-            warnings.warn(f"no group holds rows of both grades, so no ranker is fitted for {named}", stacklevel=3)
+            warnings.warn(f"no group holds rows of both grades, so no ranker is fitted for {named}", stacklevel=4)
         if not ends:
             raise ValueError(
                 "there is no pair of rows to learn an order from: neighbouring grades never meet in a group; "

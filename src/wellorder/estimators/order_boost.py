@@ -198,7 +198,7 @@ class OrderBoost(OrdinalModel):
         self._store(task, result)
         if result.n_rounds == 0:
             why = "no column varies" + ", or min_samples_leaf leaves no split" * (self.learner == "tree")
-            warnings.warn(f"no piece lowers the risk: {why}; every score is the same", stacklevel=2)
+            warnings.warn(f"no piece lowers the risk: {why}; every score is the same", stacklevel=3)
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -265,7 +265,7 @@ class OrderEnsemble(Ranker):
         try:
             return out_of_fold_points(members, folds, by_place=self.combine == "borda", n_jobs=self.n_jobs)
         except TooFewError as error:
-            warnings.warn(f"nothing can be held out, and weights are not learned: {error}", stacklevel=3)
+            warnings.warn(f"nothing can be held out, and weights are not learned: {error}", stacklevel=4)
             return None
 
     def _choose_weights(self, points: Floats | None, folds: GradedFolds | ComparedFolds) -> Floats:
@@ -283,7 +283,7 @@ class OrderEnsemble(Ranker):
             return np.asarray(found.coef / total)
         warnings.warn(
             "no member orders held-out rows better than chance, or there are too few of them; all get the same weight",
-            stacklevel=3,
+            stacklevel=4,
         )
         return np.full(n, 1.0 / n)
 
@@ -295,7 +295,7 @@ class OrderEnsemble(Ranker):
         self.rankers_ = {name: model for (name, _), model in zip(wanted, fitted, strict=True)}
         spread = {name: folds.spread(fitted_scores(folds, name, model)) for name, model in self.rankers_.items()}
         if not any(spread.values()):
-            warnings.warn("every member with weight gives all rows the same score: there is no order", stacklevel=3)
+            warnings.warn("every member with weight gives all rows the same score: there is no order", stacklevel=4)
             spread = dict.fromkeys(spread, 1.0)
         for name, size in spread.items():
             if size == 0:

@@ -151,7 +151,7 @@ class RankBoost(Ranker):
         if result.validation_risk is not None:
             self.validation_risk_ = result.validation_risk
         if result.n_rounds == 0:
-            warnings.warn("no weak ranker lowers the risk: no column varies; every score is the same", stacklevel=2)
+            warnings.warn("no weak ranker lowers the risk: no column varies; every score is the same", stacklevel=3)
         return self
 
     def decision_function(self, X: Any) -> Array:

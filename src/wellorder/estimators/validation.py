@@ -108,7 +108,7 @@ def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float, *, str
         f"{stopped} with {where} (tol={tol:g}); {first}scale the columns of X (StandardScaler), lower {strength}, or "
         "check that a kernel of your own is positive semidefinite",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

@@ -1,0 +1,133 @@
+"""A fit that is interrupted or fails leaves no half of a model: it is not fitted, and can be fitted again."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from inspect import signature
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+
+import wellorder as wo
+from wellorder import estimators
+from wellorder.data import TableRanker
+
+POINTS = np.linspace(0.02, 1.0, 7)
+"""How far a fit has come when it is interrupted, as a share of all its calls."""
+
+OTHERS = {"RatingRanker": wo.ratings.RatingRanker, "TableRanker": lambda: TableRanker(wo.RankSVM(), target="grade")}
+
+
+def make(name):
+    """Return an estimator that is fitted quickly."""
+    kind = OTHERS.get(name) or getattr(estimators, name)
+    members = [("svm", wo.RankSVM()), ("ridge", wo.RidgeRanker())]
+    quick = {"C": 1.0, "n_estimators": 3, "min_samples_leaf": 2, "random_state": 0, "estimators": members}
+    return kind(**{key: value for key, value in quick.items() if key in signature(kind).parameters})
+
+
+def data_for(model, d):
+    """Return what ``fit`` takes, rows of d features first."""
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((36, d))
+    y = np.digitize(X[:, 0] + 0.1 * rng.standard_normal(36), [-0.5, 0.5])
+    if isinstance(model, TableRanker):
+        return (pl.DataFrame(X).with_columns(grade=y),)
+    if isinstance(model, wo.ratings.RatingRanker) or get_tags(model).input_tags.three_d_array:
+        left, right = np.arange(35), np.arange(1, 36)
+        return X, wo.Comparisons(left, right, np.sign(y[right] - y[left]))
+    return X, y
+
+
+@contextmanager
+def interrupted(at=None):
+    """Raise KeyboardInterrupt at the n-th call of a Python function inside the block; count them."""
+    calls = [0]
+
+    def count(frame, event, arg):
+        if event == "call":
+            calls[0] += 1
+            if calls[0] == at:
+                raise KeyboardInterrupt
+
+    sys.setprofile(count)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+@pytest.mark.filterwarnings("ignore")  # of small data, which nobody asks about here
+@pytest.mark.parametrize("name", [*estimators.__all__, *OTHERS])
+def test_an_interrupted_refit_leaves_nothing_fitted(name):
+    model = make(name)
+    old, new = data_for(model, 4), data_for(model, 2)
+    model.fit(*old)
+    model.decision_function(old[0])
+    with interrupted() as calls:
+        model.fit(*new)
+    expected = model.decision_function(new[0])
+    for point in POINTS:
+        model.fit(*old)
+        with pytest.raises(KeyboardInterrupt), interrupted(at=max(2, int(point * (calls[0] - 5)))):
+            model.fit(*new)
+        for rows in (old[0], new[0]):
+            with pytest.raises(NotFittedError):
+                model.decision_function(rows)
+        np.testing.assert_array_equal(model.fit(*new).decision_function(new[0]), expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*estimators.__all__, *OTHERS])
+def test_a_fit_that_fails_leaves_nothing_fitted(name):
+    model = make(name)
+    rows, *y = data_for(model, 3)
+    wrong = rows.head(0) if isinstance(model, TableRanker) else np.full((36, 2, 2, 2), np.nan)
+    for before in (False, True):
+        if before:
+            model.fit(rows, *y)
+        with pytest.raises((ValueError, TypeError)):
+            model.fit(wrong, *y)
+        with pytest.raises(NotFittedError):
+            model.decision_function(rows)
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Davidson, wo.ratings.Elo, wo.ratings.Glicko, wo.ratings.Glicko2])
+def test_an_interrupted_rating_begins_anew(system):
+    old, new = (
+        (["a", "b", "c"], ["b", "c", "a"], [1, 1, -1]),
+        (["x", "y", "z"] * 9, ["y", "z", "x"] * 9, [1, -1, 1] * 9),
+    )
+    model = system().fit(*old)
+    with interrupted() as calls:
+        model.fit(*new)
+    for point in POINTS:
+        model.fit(*old)
+        with pytest.raises(KeyboardInterrupt), interrupted(at=max(2, int(point * (calls[0] - 5)))):
+            model.fit(*new)
+        assert len(set(model.rating(["a", "b", "x", "nobody"]).tolist())) == 1
+        assert model.fit(*new).rating(["x", "y"]).tolist() == system().fit(*new).rating(["x", "y"]).tolist()
+
+
+def test_what_was_set_stays():
+    model = wo.RankSVM(C=2.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model.set_fit_request(groups=False)
+    model.note = "kept"
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit([[np.nan]], [1])
+    assert model.get_params()["C"] == 2.0
+    assert model.note == "kept"
+    assert model.get_metadata_routing().fit.requests["groups"] is False
+
+
+def test_warnings_still_point_at_the_line_that_fits():
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.warns(UserWarning, match="stopped after") as heard:
+        wo.RankSVM(max_iter=1, tol=1e-12, loss="logistic").fit(X, [0, 1, 2, 0, 1, 2])
+    assert heard[0].filename == __file__
