@@ -448,11 +448,12 @@ def numbering(length: str, key: type | None = None) -> Part:
         if type(value) is not dict or (key is not None and not all(isinstance(name, key) for name in value)):
             raise ValueError("it is not a table of names and numbers")
         _shape((len(value),), (length,), sizes)
-        n, taken = len(value), np.zeros(len(value), dtype=bool)
+        n, taken = len(value), bytearray(len(value))
         for place in value.values():  # compared before they are hashed or indexed with: they may be of any size
-            if not _is_whole(place) or not 0 <= place < n or taken[place]:
+            whole_number = type(place) is int or _is_whole(place)
+            if not whole_number or not 0 <= place < n or taken[place]:
                 raise ValueError(f"it gives {_shown(place)} as a number, and has {n} names")
-            taken[place] = True
+            taken[place] = 1
 
     return Part(check)
 
