@@ -68,8 +68,8 @@ class Stored:
     """A model that a file may hold; the classes that are saved state here what fitting leaves in them.
 
     It is fitted whole or not at all: where ``fit`` fails or is interrupted, the model is not fitted. Otherwise some of
-    its state would be new, some old and some missing. So each ``fit`` is wrapped once, when its class is made; that adds
-    a frame to the stack, and one to the ``stacklevel`` of warnings from inside a ``fit``.
+    its state would be new, some old and some missing. So each ``fit`` is wrapped once, when its class is made; that
+    adds a frame to the stack, and one to the ``stacklevel`` of warnings from inside a ``fit``.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -61,7 +61,7 @@ class Box:
 
 
 OTHER_ROWS = re.compile(
-    r"^X has \d+ (features|rows)|^missing column|^column '\w+' held numbers|^some games came with times|^the item '\w' "
+    r"^X has \d+ (features|rows)|^missing column|\bcolumn '\w+' held numbers|^some games came with times|\bthe item '\w' "
     "|not a mask|No valid specification of the columns|1D data passed|Found array with dim"
     "|using strings is only supported|^Vocabulary (is empty|not fitted)"
 )
