@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+DISTRIBUTIONS = packages_distributions()
 IN_SRC_BY_CHOICE = {"pandas", "torch", "dask", "distributed"}
 """Imported by the package only where the user's own data are of that kind, or an extra was asked for."""
 
@@ -35,8 +36,7 @@ def imported_by(folder):
                 names = [node.module]
             for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names:
                 found.setdefault(name, path.relative_to(ROOT))
-    of = packages_distributions()
-    return {canonicalize_name(of.get(name, [name])[0]): path for name, path in found.items()}
+    return {canonicalize_name(DISTRIBUTIONS.get(name, [name])[0]): path for name, path in found.items()}
 
 
 def test_what_the_package_imports_is_installed_with_it():
