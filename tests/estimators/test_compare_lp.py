@@ -8,6 +8,7 @@ import pytest
 from tests.reference import compare_svm as reference
 
 import wellorder as wo
+from wellorder.losses import best_threshold
 
 LINE = np.array([[0.0], [1.0], [5.0], [9.0]])
 
@@ -147,3 +148,35 @@ def test_baselines_are_a_ranker_on_the_pairs_of_table_2(ties):
 def test_threshold_compare_refuses_unknown_ways_with_ties():
     with pytest.raises(ValueError, match="ties='half' is not known"):
         wo.ThresholdCompare(ties="half").fit(LINE, wo.Comparisons([0], [1], [1]))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01])
+@pytest.mark.parametrize("weight", [1e-300, 1e-12, 1e12, 1e300])
+def test_weights_of_any_size_are_relative_to_the_cost(weight, alpha):
+    items, left, right, y = make(0)
+    pairs, apart = wo.Pairs(items, left, right), np.random.default_rng(1).uniform(0.5, 2, len(y))
+    expected = wo.CompareLP(C=1.0, alpha=alpha).fit(pairs, y, apart)
+    found = wo.CompareLP(C=1.0 / weight, alpha=alpha).fit(pairs, y, apart * weight)
+    assert found.coef_ == pytest.approx(expected.coef_, rel=1e-6)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize(("C", "margin"), [(1e-300, 1.0), (1e-12, 1.0), (1e12, 0.0), (1e300, 0.0)])
+def test_slacks_that_cost_next_to_nothing_or_more_than_all_are_as_small_as_can_be(C, margin):
+    # so small, the margin is 1 whatever it costs; so large, the slacks come first
+    items, left, right, y = make(0)
+    D, apart = items[right] - items[left], np.random.default_rng(1).uniform(0.5, 2, len(y))
+    model = wo.CompareLP(C=C).fit(wo.Pairs(items, left, right), y, apart)
+    d = D @ model.coef_
+    slack = np.maximum(margin - np.where(y == 0, 1.0 - np.abs(d), y * d - 1.0), 0.0)
+    w = cp.Variable(D.shape[1])
+    room = cp.hstack([1 - cp.abs(D[y == 0] @ w), cp.multiply(D[y != 0] @ w, y[y != 0]) - 1])
+    weight = np.concatenate([apart[y == 0], apart[y != 0]])
+    least = cp.Problem(cp.Minimize(weight @ cp.pos(margin - room))).solve(solver=cp.CLARABEL)
+    assert apart @ slack == pytest.approx(least, rel=1e-6)
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1.0, 1e300, 1e308])
+def test_the_threshold_does_not_hang_on_a_common_factor(weight):
+    d, y = np.array([3.0, -1.0, 0.5, -2.0, 0.2]), np.array([1, 0, 0, -1, 1])
+    assert best_threshold(d, y, np.full(5, weight)) == best_threshold(d, y) == 1.5

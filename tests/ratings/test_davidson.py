@@ -146,3 +146,19 @@ def test_predictions_are_the_likeliest_outcomes(first_move):
     model = wo.ratings.Davidson(first_move=first_move).fit(left, right, outcome)
     a, b = np.nonzero(~np.eye(5, dtype=bool))
     assert model.predict(a, b).tolist() == (np.argmax(model.predict_proba(a, b), axis=1) - 1).tolist()
+
+
+def test_light_games_rate_by_little_but_in_order():
+    left, right, outcome = [0, 1, 2, 0, 1], [1, 2, 0, 2, 0], [1, 1, -1, 1, 0]
+    one = wo.ratings.Davidson().fit(wo.Comparisons(left, right, outcome, np.full(5, 1e-12))).rating(range(3))
+    assert np.abs(one).max() == pytest.approx(0.0, abs=1e-10)
+    for weight in (1e-300, 1e-100):
+        rating = wo.ratings.Davidson().fit(wo.Comparisons(left, right, outcome, np.full(5, weight))).rating(range(3))
+        assert rating / weight == pytest.approx(one / 1e-12, rel=1e-5, abs=1e-5)
+        assert np.argsort(rating).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("weights", [[1e300, 1e300, 1e300], [1.0, 1e-300, 1e300], [5e-324, 5e-324, 5e-324]])
+def test_weights_that_no_ridge_can_stand_beside_are_refused(weights):
+    with pytest.raises(ValueError, match=r"weigh .* together.*divide them by a common factor"):
+        wo.ratings.Davidson().fit(wo.Comparisons([0, 1, 0], [1, 2, 2], [1, 0, -1], weights))

@@ -6,20 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from ..order.columns import exact_numbers, in_order
 from ..order.labels import encode_groups
 from ..sweeps import Array, Floats, Ints
 
 
 def read_scores(scores: Any, groups: Any) -> tuple[Floats, Ints | None, Array]:
-    """Check the scores; return them, the list of each row (None for one list) and the lists' lengths."""
-    table = np.asarray(scores, dtype=float)
+    """Check the scores; return them, the list of each row (None for one list) and the lists' lengths.
+
+    Only their order counts: whole numbers that floats cannot tell apart come back as ranks.
+    """
+    table = exact_numbers(scores)
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(f"scores have shape {table.shape}; give one row an item and one column a ranker")
-    bad = np.argwhere(np.isnan(table))
+    bad = np.argwhere(table != table)
     if len(bad):
         raise ValueError(
             f"the score of row {bad[0, 0]} by ranker {bad[0, 1]} is NaN; every ranker must score every row"
         )
+    if table.dtype != np.float64:
+        table = np.column_stack([in_order(column) for column in table.T])
     group, n_groups = encode_groups(groups, len(table))
     sizes = np.array([len(table)]) if group is None else np.bincount(group, minlength=n_groups)
     return table, group, sizes

@@ -92,14 +92,14 @@ def write_scores(path: PathLike, table: Table, scores: Any) -> None:
 
 def score_frame(table: Table, scores: Any) -> pl.DataFrame:
     """Return what :func:`write_scores` writes, as columns."""
-    values = to_numpy(check_scores(scores, len(table)))
+    in_order = to_numpy(check_scores(scores, len(table)))
     columns: dict[str, Any] = {}
     if table.groups is not None:
         columns[table.group or "group"] = table.groups.tolist()
     names = np.arange(1, len(table) + 1) if table.ids is None else table.row_ids()
     columns[_free(table.item or "item", columns)] = names.tolist()
-    columns[_free("score", columns)] = values.astype(np.float64)
-    columns[_free("rank", columns)] = ranks(values, table.groups)
+    columns[_free("score", columns)] = to_numpy(scores).reshape(len(table)).astype(np.float64)
+    columns[_free("rank", columns)] = ranks(in_order, table.groups)
     return pl.DataFrame(columns)
 
 

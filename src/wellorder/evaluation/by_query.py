@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import permutation_test
 
 from ..metrics import Metric, parse
-from ..order.columns import read_column
+from ..order.columns import exact_numbers, read_column
 from ..order.labels import encode_groups
 from ..sweeps import Floats
 
@@ -38,7 +38,7 @@ def by_query(metric: str | Metric, y: Any, scores: Any, groups: Any) -> dict[Has
     measure = parse(metric)
     if groups is None:
         raise ValueError("groups is None; give the query of each row")
-    grades, values, ids = np.asarray(y), np.asarray(scores, dtype=float), read_column(groups, "groups")
+    grades, values, ids = np.asarray(y), exact_numbers(scores), read_column(groups, "groups")
     if not len(grades) == len(values) == len(ids):
         raise ValueError(f"there are {len(grades):,} grades, {len(values):,} scores and {len(ids):,} groups")
     group, n_groups = encode_groups(ids, len(ids))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..sweeps import Array, Floats, dot
+from ..sweeps import Array, Floats, dot, near_one
 from .hinge import Hinge
 from .risk import PairLoss, RiskAt
 
@@ -179,7 +179,7 @@ def best_threshold(differences: Floats, outcome: Array, weight: Floats | None = 
     1.5
     """
     d, y = np.asarray(differences, dtype=float), np.asarray(outcome)
-    w = np.ones(len(d)) if weight is None else weight
+    w = np.ones(len(d)) if weight is None else near_one(weight)[0]
     size = np.abs(d)
     order = np.argsort(size, kind="stable")
     size, w = size[order], w[order]
@@ -188,7 +188,7 @@ def best_threshold(differences: Floats, outcome: Array, weight: Floats | None = 
     gain = np.concatenate([[0.0], np.cumsum(w * told_wrong - w * tied_wrong.astype(float))])
     ends = np.flatnonzero(np.append(size[1:] > size[:-1], True)) + 1 if len(d) else np.empty(0, int)
     k = ends if len(d) and size[0] == 0 else np.concatenate([[0], ends])  # at τ = 0 differences of 0 are ties already
-    best = int(k[np.argmax(gain[k] >= gain[k].max() - 1e-12 * max(float(w.sum()), 1.0))])
+    best = int(k[np.argmax(gain[k] >= gain[k].max() - 1e-12 * float(w.sum()))])
     if best == 0 or size[best - 1] == 0:
         return 0.0
     return float(size[best - 1] if best == len(d) else 0.5 * (size[best - 1] + size[best]))

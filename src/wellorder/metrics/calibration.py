@@ -8,7 +8,7 @@ import numpy as np
 
 from ..order import check_outcomes, check_weights
 from ..sweeps import Array, Floats
-from .inputs import undefined
+from .inputs import read_weights, undefined
 
 _ROUNDING = 1e-6
 """How far from 1 the probabilities of a comparison may add up."""
@@ -119,14 +119,20 @@ def comparison_reliability(
         raise ValueError(f"outcome must be -1, 0, 1 or None, got {outcome!r}")
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1, got {n_bins!r}")
-    P, hit, weight = _checked(y, probabilities, sample_weight)
+    P, hit, _ = _checked(y, probabilities, sample_weight)
+    given = check_weights(sample_weight, len(P))
     chosen = slice(None) if outcome is None else slice(outcome + 1, outcome + 2)
     p, came = P[:, chosen].ravel(), hit[:, chosen].ravel()
-    weights = np.repeat(weight, len(p) // max(len(weight), 1))
+    weights = np.repeat(np.ones(len(P)) if given is None else given, len(p) // max(len(P), 1))
     place = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
-    total, predicted, observed = (np.bincount(place, weights * part, n_bins) for part in (np.ones_like(p), p, came))
+    heaviest = np.zeros(n_bins)
+    np.maximum.at(heaviest, place, weights)
+    exponent = np.frexp(heaviest)[1]
+    own = np.ldexp(weights, -exponent[place])  # each bin has its own means, however light it is beside others
+    total, predicted, observed = (np.bincount(place, own * part, n_bins) for part in (np.ones_like(p), p, came))
     some = total > 0
-    return Reliability(predicted[some] / total[some], observed[some] / total[some], total[some])
+    weight = np.ldexp(total[some], exponent[some])
+    return Reliability(predicted[some] / total[some], observed[some] / total[some], weight)
 
 
 def _checked(y: Any, probabilities: Any, sample_weight: Any) -> tuple[Floats, Floats, Array]:
@@ -141,6 +147,5 @@ def _checked(y: Any, probabilities: Any, sample_weight: Any) -> tuple[Floats, Fl
     bad = np.flatnonzero(~((P >= 0).all(axis=1) & (np.abs(P.sum(axis=1) - 1.0) <= _ROUNDING)))
     if bad.size:
         raise ValueError(f"the probabilities of row {bad[0]}, {P[bad[0]].tolist()}, are not shares that add up to 1")
-    weight = check_weights(sample_weight, len(came))
     hit = (came[:, None] == np.array([-1, 0, 1])).astype(float)
-    return P, hit, np.ones(len(came)) if weight is None else weight
+    return P, hit, read_weights(sample_weight, len(came))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..order import Comparisons, direction_share
-from ..sweeps import Floats
+from ..order import Comparisons, check_scores, direction_share
+from ..order.columns import exact_numbers
+from ..sweeps import Array, Floats
 from .comparisons import comparison_auc, comparison_error
 from .inputs import undefined
 
@@ -32,7 +33,7 @@ def swapped_comparisons(
     pairs = comparisons.to_pairs(len(scores))
     if pairs.n_pairs == 0:
         return undefined("swapped_pairs", "no comparison was decided")
-    return 1.0 - direction_share(pairs, scores)
+    return direction_share(pairs, check_scores(scores, len(scores)), wrong=True)
 
 
 def missed_comparisons(
@@ -50,7 +51,8 @@ def missed_comparisons(
     0.0
     """
     d = _differences(comparisons, scores, advantage)
-    return comparison_error(comparisons.outcome, np.where(np.abs(d) > threshold, np.sign(d), 0.0), comparisons.weight)
+    called = np.where(d > threshold, 1, np.where(d < -threshold, -1, 0))
+    return comparison_error(comparisons.outcome, called, comparisons.weight)
 
 
 def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0) -> float:
@@ -58,5 +60,9 @@ def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0, ad
     return comparison_auc(comparisons.outcome, _differences(comparisons, scores, advantage))
 
 
-def _differences(comparisons: Comparisons, scores: Floats, advantage: float) -> Floats:
-    return np.asarray(scores[comparisons.right] - scores[comparisons.left] - advantage)
+def _differences(comparisons: Comparisons, scores: Floats, advantage: float) -> Array:
+    """Return right less left, less what the left side is worth; of whole numbers in Python's own, as those of fixed size go round at their ends."""
+    values = exact_numbers(scores)
+    values = values.astype(object) if values.dtype.kind in "iu" else values
+    difference = np.asarray(values[comparisons.right] - values[comparisons.left])
+    return difference - advantage if advantage else difference

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..order import check_outcomes, check_weights
+from ..order import check_outcomes
+from ..order.columns import exact_numbers
 from ..sweeps import Array, Floats
-from .inputs import undefined
+from .inputs import read_weights, undefined
 
 
 class ComparisonROC(NamedTuple):
@@ -43,12 +44,10 @@ def comparison_error(y: Any, y_pred: Any, sample_weight: Any = None) -> float:
     outcome, predicted = _outcomes(y, "y"), _outcomes(y_pred, "y_pred")
     if len(outcome) != len(predicted):
         raise ValueError(f"y has {len(outcome)} outcomes and y_pred {len(predicted)}; give one of each a comparison")
-    weight = check_weights(sample_weight, len(outcome))
-    total = float(len(outcome)) if weight is None else float(weight.sum())
-    if total == 0:
+    weight = read_weights(sample_weight, len(outcome))
+    if not weight.any():
         return undefined("comparison_error", "there is no comparison")
-    wrong = outcome != predicted
-    return float(np.count_nonzero(wrong) if weight is None else weight[wrong].sum()) / total
+    return float(weight[outcome != predicted].sum() / weight.sum())
 
 
 def comparison_roc(y: Any, differences: Any) -> ComparisonROC:
@@ -130,25 +129,26 @@ def comparison_auc(y: Any, differences: Any) -> float:
     return doubled / (2 * n_ties * (len(outcome) - n_ties))
 
 
-def _cumulated(outcome: Array, d: Floats) -> tuple[Array, Array, Floats]:
+def _cumulated(outcome: Array, d: Array) -> tuple[Array, Array, Floats]:
     """Count false and true positives as abs(d) falls through its distinct values above 0; from (0, 0) on."""
     size, place = np.unique(-np.abs(d), return_inverse=True)
     tie = outcome == 0
-    right = (np.sign(d) == outcome) & ~tie
+    right = ((d > 0).astype(np.int64) - (d < 0) == outcome) & ~tie
     false, true = (np.bincount(place[kind], minlength=len(size)) for kind in (tie, right))
-    falling = -size[size < 0]
+    falling = -size[size < 0].astype(float)
     start = np.zeros(1, np.int64)
     counts = [np.concatenate([start, np.cumsum(kind[: len(falling)])]) for kind in (false, true)]
     return counts[0], counts[1], falling
 
 
-def _checked(y: Any, differences: Any) -> tuple[Array, Floats]:
+def _checked(y: Any, differences: Any) -> tuple[Array, Array]:
     outcome = _outcomes(y, "y")
-    d = np.asarray(differences, dtype=float)
+    d = exact_numbers(differences)
+    d = d.astype(object) if d.dtype.kind in "iu" else d  # those of fixed size go round at their ends
     if d.shape != outcome.shape:
         raise ValueError(f"differences have shape {d.shape}, but there are {len(outcome)} comparisons; give one each")
-    if np.isnan(d).any():
-        raise ValueError(f"the difference of row {int(np.flatnonzero(np.isnan(d))[0])} is NaN")
+    if (missing := d != d).any():
+        raise ValueError(f"the difference of row {int(np.flatnonzero(missing)[0])} is NaN")
     return outcome, d
 
 

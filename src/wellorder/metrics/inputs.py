@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from ..order import Grades, Ties, refuse_beside
+from ..order import Grades, Ties, check_weights, refuse_beside
 from ..order.graph import as_graph
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, near_one
 
 Empty: TypeAlias = Literal["skip"] | float
 """What a query without a relevant item counts as: nothing at all, or this number."""
@@ -35,6 +35,12 @@ def read_unweighted(name: str, y: Any, groups: Any) -> Grades:
     if grades.weight is not None:
         raise ValueError(f"{name} looks at places in a list and has no use for row weights; give Grades without them")
     return grades
+
+
+def read_weights(sample_weight: Any, n: int) -> Floats:
+    """Read what each comparison weighs, beside the heaviest: shares of weights ask for no more."""
+    weight = check_weights(sample_weight, n)
+    return np.ones(n) if weight is None else near_one(weight)[0]
 
 
 def check_ties(ties: Any) -> None:
@@ -88,7 +94,8 @@ def relevant_levels(grades: Grades, positive: Any) -> Array:
             f"positive={positive!r} is not among the levels ({', '.join(map(repr, levels[:8]))}); "
             "give the lowest grade that counts as relevant"
         )
-    return np.asarray(grade_values(grades) >= float(positive))
+    grade_values(grades)  # refuses those that do not rise
+    return np.array([level >= positive for level in levels], dtype=bool)
 
 
 def _are_numbers(levels: tuple[Any, ...]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sweeps import Array, Ints, argsort, is_tensor, to_numpy, use_compiled
+from ..sweeps import Array, Floats, Ints, argsort, is_tensor, to_numpy, use_compiled
 from ..sweeps.device import rank_there
 
 _FEW = 65_536
@@ -63,6 +63,45 @@ def is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, numbers.Number | np.datetime64 | np.timedelta64) and bool(value != value)
+
+
+_EXACT = 2**53
+"""Whole numbers up to this, and their negatives, are floats as they are; beyond it two may become one."""
+
+
+def exact_numbers(values: Any) -> Array:
+    """Read an array of numbers: float64, unless some that differ would come out equal then.
+
+    Large whole numbers stay as they are (Python's own as objects), and so do floats of more digits. Missing numbers
+    are NaN.
+    """
+    array = np.asarray(values)
+    kind = array.dtype.kind
+    if kind == "f" and isinstance(values, list | tuple) and (np.abs(array) >= _EXACT).any():
+        array = np.array(values, dtype=object)  # whole numbers among floats, or beyond 64 bits
+        kind = "O"
+    if kind == "O":
+        entries = np.array([np.nan if is_missing(value) else value for value in array.flat], dtype=object)
+        if all(isinstance(value, numbers.Real) for value in entries) and not all(_is_float(value) for value in entries):
+            return entries.reshape(array.shape)
+        return entries.astype(float).reshape(array.shape)
+    large = kind in "iu" and array.size and (array.max() > _EXACT or array.min() < -_EXACT)
+    return array if large or (kind == "f" and array.itemsize > 8) else array.astype(float, copy=False)
+
+
+def _is_float(value: Any) -> bool:
+    """Say whether a number is the same as a float."""
+    return isinstance(value, float) or (-_EXACT <= value <= _EXACT and value == float(value))
+
+
+def in_order(values: Array) -> Floats:
+    """Replace numbers that are not float64 by their ranks, equal ones sharing theirs. No NaN."""
+    if values.dtype == np.float64:
+        return values
+    if values.dtype.kind == "O":
+        place_of = {value: place for place, value in enumerate(sorted(set(values.tolist())))}
+        return np.array([place_of[value] for value in values.tolist()], dtype=float)
+    return rank_values(values)[0].astype(float)
 
 
 def rank_values(values: Array, where: Any = None) -> tuple[Ints, Array]:

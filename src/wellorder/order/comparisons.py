@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, near_one
 from .listed import ListedPairs
 from .pairs import Balance
 from .weights import check_weights
@@ -168,10 +168,14 @@ def _item_numbers(values: Any, name: str) -> Array:
         raise ValueError(f"{name} must hold the row numbers of items, got {numbers.dtype} such as {numbers[0]!r}")
     if numbers.min() < 0:
         raise ValueError(f"{name}[{int(np.argmax(numbers < 0))}] is negative; row numbers start at 0")
+    if numbers.max() > np.iinfo(np.int64).max:  # unsigned numbers of 64 bits would come out negative
+        at = int(np.argmax(numbers))
+        raise ValueError(f"{name}[{at}] is {numbers[at]}, which is no row of any table; row numbers start at 0")
     return numbers.astype(np.int64)
 
 
-def direction_share(pairs: ListedPairs, scores: Floats) -> float:
-    """Return the share of listed pairs that the scores put in the right order; a tied pair is an error."""
+def direction_share(pairs: ListedPairs, scores: Floats, *, wrong: bool = False) -> float:
+    """Return the share of listed pairs that the scores put in the right order, or not; a tied pair is an error."""
     right = scores[pairs.high] > scores[pairs.low]
-    return float(pairs.weight[right].sum() / pairs.total)
+    weight, _ = near_one(pairs.weight)
+    return float(weight[right != wrong].sum() / weight.sum())

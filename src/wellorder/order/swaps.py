@@ -10,6 +10,7 @@ from ..sweeps import Edges, Floats, Ints, Ladder, Side, dot, is_tensor, sort_row
 from ..sweeps.device import dense_ranks
 from ..sweeps.sides import FEW_ROWS, rising_sums
 from ..sweeps.tensors import cast, namespace
+from .columns import exact_numbers, in_order
 from .device_windows import DeviceWindows, on_device
 from .pairs import GradedPairs
 
@@ -17,16 +18,23 @@ Ties = Literal["error", "half"]
 
 
 def check_scores(scores: Any, n_rows: int) -> Floats:
-    """Check scores: one a row, none missing; infinite ones are fine. A tensor stays where it is."""
-    values = cast(scores.detach(), "float64") if is_tensor(scores) else np.asarray(scores, dtype=float)
+    """Check scores: one a row, none missing; infinite ones are fine. A tensor stays where it is.
+
+    Of what is returned the order counts, not the values: whole numbers that floats cannot tell apart become ranks.
+    """
+    values: Any = scores.detach() if is_tensor(scores) else exact_numbers(scores)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if tuple(values.shape) != (n_rows,):
         raise ValueError(f"scores have shape {tuple(values.shape)}, but there are {n_rows} rows; give one score a row")
-    missing = namespace(values).isnan(values)
+    missing = values != values
     if missing.any():
         raise ValueError(f"the score of row {int(namespace(values).argwhere(missing)[0, 0])} is NaN")
-    return values
+    if not is_tensor(values):
+        return in_order(values)
+    floats: Floats = cast(values, "float64")
+    ranks: Floats = floats if bool((cast(floats, values.dtype) == values).all()) else dense_ranks(values)
+    return ranks
 
 
 def swapped_weight(pairs: GradedPairs, scores: Floats, ties: Ties) -> float:

@@ -35,7 +35,8 @@ class Davidson(RatingSystem):
     first_move : bool, default=False
         Whether to fit an advantage α of the left player (Davidson and Beaver's order effect); zero otherwise.
     tol : float, default=1e-6
-        No derivative of the objective is larger at the end.
+        No derivative of the objective is larger at the end; where a player's games weigh less than 1 together, than so
+        much of their weight, and where they weigh more than 10 million, than 1e-13 of it.
     max_iter : int, default=100
         Newton steps at most.
     together : bool, default=True

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..sweeps import Array, Floats, Ints, dot
+from ..sweeps import Array, Floats, Ints, dot, near_one
 
 _MOST_PRODUCTS = 500
 """Products with the Hessian in one Newton step, at most."""
+
+_LIGHT = 60
+"""Weights down to one over two to this power are taken as they are."""
+
+_MOST_WEIGHT = 1e15
+"""More repetitions than this of a player's games leave a ridge of one, or less, no digit."""
+
+_ROUNDING = 1e-13
+"""What rounding leaves of a derivative, against the weights that it is summed from."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +107,11 @@ def _log_total(d: Floats, log_nu: float) -> Floats:
 def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
     """Minimise −Σ w log P(outcome) + ½ ridge (Σ r² + α²) until no derivative exceeds ``tol``.
 
-    Returns the parameters, the number of Newton steps, and whether that was enough.
+    Less than that for light games, ``tol`` times what a player's weigh together: else they would not be looked at; and
+    more for heavy ones, where rounding leaves as much. Returns the parameters, the number of Newton steps, and whether
+    that was enough.
     """
+    games, tol = _in_range(games, tol)
     at = start * games.free
     if not games.has_ties:
         at[-1] = -np.inf
@@ -120,6 +132,26 @@ def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -
         at, value = at + length * step, trial
         gradient, bend = _expand(games, at)
     return at, n_iter, size <= tol
+
+
+def _in_range(games: TiedGames, tol: float) -> tuple[TiedGames, float]:
+    """Divide the objective by a power of two where all games weigh very little: no square in the search is zero then.
+
+    Returns the tolerance with it. Weights beside which the ridge is nothing are refused: it alone holds the ratings of
+    those who won every game.
+    """
+    weight, exponent = near_one(games.weight)
+    heaviest = max(float(np.bincount(side, weight).max(initial=0.0)) for side in games.players.T)
+    with np.errstate(over="ignore", under="ignore"):
+        whole, ridge = float(np.ldexp(heaviest, exponent)), float(np.ldexp(games.ridge, -exponent))
+    if not whole < _MOST_WEIGHT * max(games.ridge, 1.0) or ridge == np.inf:
+        raise ValueError(
+            f"the games of a player weigh {whole:.3g} together, which cannot be computed with beside a ridge of "
+            f"{games.ridge:g}; weights count as repetitions: divide them by a common factor"
+        )
+    if exponent > -_LIGHT:
+        return games, max(tol * min(whole, 1.0), _ROUNDING * whole)
+    return replace(games, weight=weight, ridge=ridge), tol * heaviest
 
 
 def _value(games: TiedGames, at: Floats) -> float:

@@ -9,9 +9,12 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from ..losses import TiedPairs
-from ..sweeps import Floats
+from ..sweeps import Floats, near_one
 
 _INFEASIBLE = 2
+
+_MOST = 1e8
+"""The largest cost that HiGHS is given: beside it, that of the margin is about its tolerance."""
 
 
 class MarginSolution(NamedTuple):
@@ -28,7 +31,8 @@ def max_margin(D: Any, pairs: TiedPairs, C: float | None, alpha: float = 0.0) ->
     .. math:: \max_{w, 0 \le \mu \le 1, \xi \ge 0} \mu - C \sum \omega \xi - \alpha \|w\|_1 \quad\text{with}\quad
               \mu \le 1 - |w^\top D_i| + \xi_i \text{ (ties)}, \quad \mu \le -1 + w^\top D_i + \xi_i \text{ (decided)}
 
-    Without C there are no slacks. A tie bounds μ by 1 in any case. Without a single tie nothing bounds w: then μ ≤ wᵀD
+    Without C there are no slacks; costs of any size are brought into HiGHS's range (:func:`_prices`). A tie bounds μ by
+    1 in any case. Without a single tie nothing bounds w: then μ ≤ wᵀD
     with abs(w) ≤ 1 for columns scaled to 1, which has a solution always; or, with slacks, 1 ≤ wᵀD + ξ.
     """
     n, n_decided, d = len(pairs), pairs.n_decided, D.shape[1]
@@ -46,20 +50,42 @@ def max_margin(D: Any, pairs: TiedPairs, C: float | None, alpha: float = 0.0) ->
     reach = 1.0 if not has_ties and C is None else None
     margin = (0.0, 1.0) if has_ties else (1.0, 1.0) if C is not None else (0.0, None)
     bounds = [(None if reach is None else -reach, reach)] * d + [margin]
+    prices, alpha_price = (None, alpha) if C is None else _prices(pairs.weight, C, alpha)
     if alpha > 0:  # w in two parts that are not negative, the second one subtracted
         A.append(-differences)
-        cost[0] = alpha / size
+        cost[0] = np.minimum(alpha_price / size, _MOST)
         cost.append(cost[0])
         bounds = [(0.0, reach)] * d + bounds[d:] + [(0.0, reach)] * d
-    if C is not None:
+    if prices is not None:
         own = sp.eye_array(n, format="csr")
         A.append(-sp.vstack([own, own[n_decided:]]))
-        cost.append(C * pairs.weight)
+        cost.append(prices)
         bounds += [(0.0, None)] * n
     found = linprog(np.concatenate(cost), A_ub=sp.csc_array(sp.hstack(A)), b_ub=b, bounds=bounds, method="highs")
     if found.status == _INFEASIBLE:
         return MarginSolution(None, 0.0, int(found.nit))
     if found.x is None:
         raise RuntimeError(f"the linear programme was not solved: {found.message}")
-    w = found.x[:d] - found.x[d + 1 : 2 * d + 1] if alpha > 0 else found.x[:d]
-    return MarginSolution(w / size, float(-found.fun), int(found.nit))
+    w = (found.x[:d] - found.x[d + 1 : 2 * d + 1] if alpha > 0 else found.x[:d]) / size
+    value = float(found.x[d]) - alpha * float(np.abs(w).sum())
+    if C is not None:
+        with np.errstate(over="ignore", under="ignore"):
+            value -= float(np.sum(C * pairs.weight * found.x[-n:]))
+    return MarginSolution(w, value, int(found.nit))
+
+
+def _prices(weight: Floats, C: float, alpha: float) -> tuple[Floats, float]:
+    """Return costs of the slacks, and of the 1-norm, that have the same solution as C · weight and α, in HiGHS's range.
+
+    Its tolerances are absolute: costs far below the margin's, which is 1, would be nothing to it, and far larger ones
+    leave it without a solution. Where all slacks together cost less than the margin, the best margin is 1 whatever w
+    is (one more of it costs one more of each slack at most), so that only the costs' ratios count. Costs beyond
+    ``_MOST`` leave to the margin less than what HiGHS takes for nothing.
+    """
+    share, exponent = near_one(weight)
+    with np.errstate(over="ignore", under="ignore"):
+        unit = float(np.ldexp(C, exponent))
+    price = min(unit, _MOST)
+    if unit * float(share.sum()) < 0.5:
+        price = 0.5 / float(share.sum())
+    return price * share, min(alpha * (price / unit), _MOST) if unit > 0 else _MOST

@@ -48,6 +48,8 @@ class Pairs:
                 raise ValueError(
                     f"{name}[{outside[0]}] names item {side[outside[0]]}, but there are {self.items.shape[0]} items"
                 )
+        # one type for both: NumPy makes floats of signed and unsigned numbers together
+        self.left, self.right = (side.astype(np.int64, copy=False) for side in (self.left, self.right))
 
     @property
     def shape(self) -> tuple[int, int, int]:

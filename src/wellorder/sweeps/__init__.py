@@ -4,7 +4,7 @@ Each sweep has two forms that give the same numbers: NumPy for small data (no co
 and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 """
 
-from .arrays import Array, Floats, Ints, dot, ranges
+from .arrays import Array, Floats, Ints, dot, near_one, ranges
 from .dispatch import parallel_map, use_compiled
 from .sides import Edges, EdgeTable, Ladder, Side, argsort, sort_rows
 from .tensors import is_tensor, namespace, to_numpy
@@ -23,6 +23,7 @@ __all__ = [
     "dot",
     "is_tensor",
     "namespace",
+    "near_one",
     "parallel_map",
     "ranges",
     "sort_rows",

@@ -23,6 +23,16 @@ def ranges(starts: Array, lengths: Array) -> Array:
     return np.asarray(np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths))
 
 
+def near_one(weights: Floats) -> tuple[Floats, int]:
+    """Multiply weights by the power of two that brings the largest just below one; return them and its exponent, e.
+
+    They were 2^e times that. Nothing is rounded, sums of them do not overflow, and what vanishes is nothing beside the
+    largest.
+    """
+    exponent = int(np.frexp(np.max(weights, initial=0.0))[1])
+    return np.ldexp(weights, -exponent), exponent
+
+
 def dot(a: Floats, b: Floats) -> float:
     """Return aᵀb without BLAS, which would wake threads for it and leave them spinning beside ours."""
     return float(np.einsum("i,i->", a, b) if isinstance(a, np.ndarray) else a @ b)
