@@ -241,8 +241,8 @@ class ComparisonRun:
             return None
         record = self.kept[trial.key]
         split, judged = trial.split, self.task.n_judged
-        kept = record.data, record.method, record.repeat, record.fold, record.n_train, record.n_test
-        own = self.task.name, trial.name, split.repeat, split.fold, judged(split.train), judged(split.test)
+        kept = record.method, record.repeat, record.fold, record.n_train, record.n_test
+        own = trial.name, split.repeat, split.fold, judged(split.train), judged(split.test)
         return record if kept == own and set(self.protocol.metrics) <= set(record.metrics) else None
 
     def _use(self, record: Record) -> None:
