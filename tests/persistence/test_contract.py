@@ -61,8 +61,8 @@ class Box:
 
 
 OTHER_ROWS = re.compile(
-    r"^X has \d+ (features|rows)|^missing column|\bcolumn '\w+' held numbers|^some games came with times|\bthe item '\w' "
-    "|not a mask|No valid specification of the columns|1D data passed|Found array with dim"
+    r"^X has \d+ (features|rows)|^missing column|\bcolumn '\w+' held numbers|^some games came with times"
+    r"|\bthe item '\w' |not a mask|No valid specification of the columns|1D data passed|Found array with dim"
     "|using strings is only supported|^Vocabulary (is empty|not fitted)"
 )
 """What a sound model says where it knows other rows than those that it is asked about."""

@@ -61,7 +61,10 @@ def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0, ad
 
 
 def _differences(comparisons: Comparisons, scores: Floats, advantage: float) -> Array:
-    """Return right less left, less what the left side is worth; of whole numbers in Python's own, as those of fixed size go round at their ends."""
+    """Return right less left, less what the left side is worth.
+
+    Whole numbers become Python's own: those of fixed size go round at their ends.
+    """
     values = exact_numbers(scores)
     values = values.astype(object) if values.dtype.kind in "iu" else values
     difference = np.asarray(values[comparisons.right] - values[comparisons.left])
