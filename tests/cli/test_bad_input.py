@@ -286,7 +286,7 @@ def test_a_pipe_is_scored_whole(run, letor, tmp_path):
     content = letor.read_bytes() * 12  # more than is looked at to recognise the format
     (tmp_path / "long.letor").write_bytes(content)
     expected = run("predict", "m.wo", "long.letor")
-    with pipe(tmp_path / "pipe", content) as path:
+    with pipe(content) as path:
         found = run("predict", "m.wo", path)
     assert (found.code, found.out) == (0, expected.out)
     assert found.out.count("\n") == 1 + 12 * 240

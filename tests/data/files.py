@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,21 @@ def put(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:
 
 
 @contextmanager
-def pipe(path: Path, content: bytes) -> Iterator[Path]:
-    """A named pipe that gives its bytes once, to the first who opens it."""
-    os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=(content,), daemon=True)
+def pipe(content: bytes) -> Iterator[Path]:
+    """A path that gives these bytes once: whoever opens it again gets what the first has left."""
+    end, start = os.pipe()
+
+    def write() -> None:
+        with suppress(BrokenPipeError), os.fdopen(start, "wb") as stream:
+            stream.write(content)
+
+    writer = threading.Thread(target=write)
     writer.start()
     try:
-        yield path
+        yield Path(f"/dev/fd/{end}")
     finally:
-        writer.join(timeout=10)
+        os.close(end)
+        writer.join()
 
 
 def table(folder: Path, content: str | bytes, name: str = "t.csv", **options: Any) -> Table:

@@ -206,7 +206,7 @@ def test_features_beyond_the_models_are_said(tmp_path, filled):
     model = TableRanker(wo.RankSVM()).fit(table(tmp_path, rows, "train.letor"))
     assert model.encoder_.layout_ == ("numbered" if filled == 1 else "sparse")
     far = put(tmp_path, "? qid:1 1:2 2:1 2000000000:1\n? qid:1 1:3\n", "far.letor")
-    with pytest.warns(UserWarning, match=r"1 features? beyond number .* \(first 2,000,000,000\) .* ignored"):
+    with pytest.warns(UserWarning, match=r"1 feature beyond number .* \(first 2,000,000,000\), of which .* ignored"):
         scores = model.decision_function(read_for(model, far))
     near = put(tmp_path, "? qid:1 1:2 2:1\n? qid:1 1:3\n", "new.letor")
     np.testing.assert_array_equal(scores, model.decision_function(read_for(model, near)))

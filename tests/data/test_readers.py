@@ -201,7 +201,7 @@ def test_a_pipe_is_read_from_its_first_byte_to_its_last(tmp_path, kind, zipped, 
     (tmp_path / "plain").write_bytes(content)
     options = {"format": kind} if told or kind == "tsv" else {}
     expected = read(tmp_path / "plain", **options)
-    with pipe(tmp_path / "pipe", content) as path:
+    with pipe(content) as path:
         found = read(path, **options)
     assert len(found) == len(expected) == 4000
     if kind == "letor":
@@ -212,8 +212,8 @@ def test_a_pipe_is_read_from_its_first_byte_to_its_last(tmp_path, kind, zipped, 
 
 
 @pytest.mark.parametrize(("content", "problem"), [(b"", "it is empty"), (b"# nothing\n\n", "comments and empty lines")])
-def test_a_pipe_with_nothing_in_it_is_not_opened_again(tmp_path, content, problem):
-    with pipe(tmp_path / "pipe", content) as path, pytest.raises(DataError, match=problem):
+def test_a_pipe_with_nothing_in_it_is_not_opened_again(content, problem):
+    with pipe(content) as path, pytest.raises(DataError, match=problem):
         read(path, format="letor")
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from ..memory import available_bytes
 from ..spaces import each_entry_once
 from ..sweeps import Array, Floats, Ints
+from ..writing import counted
 from .lines import COPIES
 
 _ROUNDED = 4
@@ -34,8 +35,8 @@ def warn_beyond(X: sp.csr_array, width: int) -> None:
     beyond = np.unique(X.indices[(X.indices >= width) & (X.data != 0)])
     if len(beyond):
         warnings.warn(
-            f"{len(beyond):,} features beyond number {width:,} (first {beyond[0] + 1:,}) are ignored: the training "
-            "data had none of them",
+            f"{counted(len(beyond), 'feature')} beyond number {width:,} (first {beyond[0] + 1:,}), of which the "
+            "training data had none: ignored",
             stacklevel=4,
         )
 
