@@ -67,7 +67,7 @@ class RatingSystem(BaseEstimator):
         outcome : array of shape (n,)
             1: the right one won; −1: the left one; 0: a draw.
         time : array of shape (n,), optional
-            Numbers or dates (a unit is a day then); games in any order. Without, games are in the order of time.
+            Numbers or dates; games in any order. Without, games are in the order of time.
         """
         self._check()
         self._forget()
@@ -104,6 +104,7 @@ class RatingSystem(BaseEstimator):
         """Begin with no player."""
         self.players_ = {}
         self._now: float | None = None
+        self._dated = False
 
     def _begin(self) -> None:
         if not hasattr(self, "players_"):
@@ -159,6 +160,9 @@ class RatingSystem(BaseEstimator):
         if games.when is None:
             self._now = np.nan
             return
+        if self._now is not None and games.dated != getattr(self, "_dated", games.dated):  # not in older files
+            raise ValueError("some games came with dates and others with numbers as times; give all of them one kind")
+        self._dated = games.dated
         first = float(games.when[0])
         if self._now is not None and (first < self._now or (self.together and first == self._now)):
             what = "is not after" if self.together else "is before"
