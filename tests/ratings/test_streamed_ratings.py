@@ -189,13 +189,109 @@ def test_ids_of_any_kind():
     assert wo.ratings.Glicko().compare(["p"], ["q"]) == 0
 
 
-def test_dates_are_days():
-    dates = np.array(["2020-01-01", "2020-01-31"], "datetime64[D]")
-    by_date = wo.ratings.Glicko().stream(["a", "a"], ["b", "b"], [0, 1], time=dates)
-    by_number = wo.ratings.Glicko().stream(["a", "a"], ["b", "b"], [0, 1], time=[0, 30])
-    assert np.array_equal(columns(by_date), columns(by_number))
-    by_object = wo.ratings.Glicko().stream(["a", "a"], ["b", "b"], [0, 1], time=dates.tolist())
-    assert np.array_equal(columns(by_object), columns(by_number))
+PERIODS = [
+    ({}, 30.0),
+    ({"period": 7}, 7.0),
+    ({"period": datetime.timedelta(weeks=1)}, 7.0),
+    ({"period": np.timedelta64(36, "h")}, 1.5),
+]
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Glicko, wo.ratings.Glicko2])
+@pytest.mark.parametrize(("given", "days"), PERIODS)
+def test_dates_are_counted_in_periods(system, given, days):
+    left, right, outcome, _ = draw(11, 40)
+    day = np.sort(np.random.default_rng(0).integers(0, 500, 40))
+    dates = np.datetime64("2020-01-01") + day.astype("timedelta64[D]")
+    rater = system(**given)
+    by_date = rater.stream(left, right, outcome, time=dates)
+    assert rater.period_ == days
+    by_number = system().stream(left, right, outcome, time=day / days)
+    assert columns(by_date) == pytest.approx(columns(by_number), rel=1e-12)
+    by_object = system(**given).stream(left, right, outcome, time=dates.tolist())
+    assert np.array_equal(columns(by_object), columns(by_date))
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Glicko, wo.ratings.Glicko2])
+def test_a_period_of_numbers_is_so_many_of_their_units(system):
+    left, right, outcome, time = draw(12, 40)
+    rater = system(period=4)
+    scaled = rater.stream(left, right, outcome, time=4 * np.array(time))
+    plain = system()
+    assert columns(scaled) == pytest.approx(columns(plain.stream(left, right, outcome, time=time)), rel=1e-12)
+    assert (rater.period_, plain.period_) == (4.0, 1.0)
+    assert not hasattr(system(period=4).fit(left, right, outcome), "period_")  # without times there is none
+    untimed = system(period=4).stream(left, right, outcome)
+    assert np.array_equal(columns(untimed), columns(system().stream(left, right, outcome)))
+
+
+def test_dates_in_pieces_give_the_same_bits_as_the_whole():
+    left, right, outcome, _ = draw(13, 60)
+    dates = np.datetime64("2020-01-01") + np.repeat(np.arange(0, 300, 10), 2).astype("timedelta64[D]")
+    for system in (wo.ratings.Glicko, wo.ratings.Glicko2):
+        whole, rater = columns(system().stream(left, right, outcome, time=dates)), system()
+        parts = [
+            columns(rater.stream(left[a:b], right[a:b], outcome[a:b], time=dates[a:b])) for a, b in ((0, 20), (20, 60))
+        ]
+        assert np.array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Glicko, wo.ratings.Glicko2])
+def test_dates_do_not_wipe_out_what_is_known(system):
+    # players of steady strength, a game a month each: dates must predict as well as the bare order of the games
+    rng = np.random.default_rng(0)
+    n, strength = 6_000, rng.normal(0, 200, 60)
+    left = rng.integers(0, 60, n)
+    right = (left + rng.integers(1, 60, n)) % 60
+    won = rng.random(n) < 1 / (1 + 10 ** ((strength[left] - strength[right]) / 400))
+    dates = np.datetime64("2010-01-01") + np.sort(rng.integers(0, 3_000, n)).astype("timedelta64[D]")
+    held = np.arange(n) >= n // 2
+
+    def loss_and_deviation(time, **given):
+        before = system(**given).stream(left, right, np.where(won, 1, -1), time=time)
+        spread = sweeps.LOGIT * np.hypot(before.left_deviation, before.right_deviation)
+        margin = sweeps.LOGIT * before.difference / np.sqrt(1 + 3 * (spread / np.pi) ** 2)
+        return np.mean(np.logaddexp(0, np.where(won, -margin, margin))[held]), np.median(before.left_deviation[held])
+
+    by_date, deviation = loss_and_deviation(dates)
+    assert by_date < loss_and_deviation(None)[0] + 1e-3
+    assert deviation < 130
+    assert by_date < loss_and_deviation(dates, period=1)[0] - 0.005
+
+
+def test_a_period_that_wipes_out_what_is_known_is_told():
+    left, right, outcome, _ = draw(14, 200)
+    seconds = 1.6e9 + 86_400.0 * np.arange(200)
+    with pytest.warns(UserWarning, match=r"100% of the players who came back.*a period of 1 is too short.*set period="):
+        wo.ratings.Glicko().fit(left, right, outcome, time=seconds)
+    wo.ratings.Glicko(period=86_400 * 30).fit(left, right, outcome, time=seconds)
+    dates = np.datetime64("2020-01-01") + (10_000 * np.arange(200)).astype("timedelta64[D]")
+    with pytest.warns(UserWarning, match="a period of 30 d is too short"):
+        wo.ratings.Glicko().fit(left, right, outcome, time=dates)
+
+
+@pytest.mark.parametrize(
+    ("period", "time", "message"),
+    [
+        (0, [1], "period must be positive"),
+        ("month", [1], "period must be a finite number"),
+        (datetime.timedelta(0), [1], "period must be positive"),
+        (np.timedelta64(1, "M"), [1], "has no length in days"),
+        (np.timedelta64("NaT", "D"), [1], "period must be a finite number"),
+        (datetime.timedelta(days=7), [1], "the times of the games are numbers"),
+    ],
+)
+def test_periods_that_are_none_are_named(period, time, message):
+    rater = wo.ratings.Glicko(period=period)
+    with pytest.raises(ValueError, match=message):
+        rater.stream(["a"], ["b"], [1], time=time)
+    assert not getattr(rater, "players_", {})  # nothing was changed
+
+
+def test_dates_and_numbers_do_not_mix():
+    glicko = wo.ratings.Glicko().fit(["a"], ["b"], [1], time=["2020-01-01"])
+    with pytest.raises(ValueError, match="some games came with dates and others with numbers"):
+        glicko.update(["a"], ["b"], [1], time=[99_999])
 
 
 def test_numbers_of_several_kinds_in_a_list():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from datetime import timedelta
 from numbers import Real
 from typing import Any
 
@@ -36,6 +37,8 @@ class Games:
         The time of each period; None if no times were given.
     added
         The numbers of players who were not known before.
+    dated
+        Whether times were given as dates: they are days then.
     """
 
     players: Ints
@@ -45,6 +48,7 @@ class Games:
     bounds: Array
     when: Floats | None
     added: dict[Hashable, int]
+    dated: bool = False
 
     def __len__(self) -> int:
         return len(self.row)
@@ -53,6 +57,22 @@ class Games:
     def score(self) -> Floats:
         """The left player's score: 1, ½ or 0."""
         return np.asarray((1.0 - self.outcome) / 2.0)
+
+    def gaps(self) -> tuple[Array, Floats]:
+        """Return which players (of left and right, one line a game) have played before, and the times since.
+
+        Only games of these count, and those of one time are one: a player's first, though several, has none before it.
+        """
+        assert self.when is not None
+        time = np.repeat(np.repeat(self.when, np.diff(self.bounds)), 2)
+        player = self.players.ravel()
+        order = np.lexsort((time, player))
+        since = np.append(0.0, np.diff(time[order]))
+        again = np.append(False, np.diff(player[order]) == 0)[: len(player)]
+        first = np.maximum.accumulate(np.where(again, 0, np.arange(len(player))))
+        later = np.empty(len(player), bool)
+        later[order] = time[order] > time[order][first] if len(player) else again
+        return later.reshape(-1, 2), since[: len(player)][again]
 
     def part(self, begin: int, end: int) -> Games:
         """Return the games from ``begin`` to ``end`` − 1, as one period without a time."""
@@ -89,17 +109,17 @@ def read_games(
             f"left, right and outcome must be of one length, got {len(sides[0])}, {len(sides[1])} and {len(results)}"
         )
     row = np.arange(len(results))
-    when = None
+    when, dated = None, False
     bounds = np.arange(len(results) + 1)
     if time is not None:
-        when = _times(time, len(results))
+        when, dated = _times(time, len(results))
         row = np.argsort(when, kind="stable")
         when = when[row]
         if together:
             bounds = np.append(np.flatnonzero(np.append(True, when[1:] != when[:-1])[: len(when)]), len(when))
         when = when[bounds[:-1]]
     players, added = _number(sides, row, numbers)
-    return Games(players, results[row], None if weight is None else weight[row], row, bounds, when, added)
+    return Games(players, results[row], None if weight is None else weight[row], row, bounds, when, added, dated)
 
 
 def find_players(players: Any, name: str, numbers: dict[Hashable, int]) -> Ints:
@@ -151,8 +171,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, np.timedelta64)
 
 
-def _times(time: Any, n_games: int) -> Floats:
-    """Read times as numbers; dates become days."""
+def _times(time: Any, n_games: int) -> tuple[Floats, bool]:
+    """Read times as numbers; dates become days. Says whether they were dates."""
     values = _numbers(read_column(time, "time"))
     if values.dtype.kind == "O":
         number = next(
@@ -166,7 +186,8 @@ def _times(time: Any, n_games: int) -> Floats:
             values = np.asarray(as_objects(values).tolist(), dtype="datetime64[us]")
         except (TypeError, ValueError):
             raise ValueError(f"time must be numbers or dates, got {values[:1].tolist()}") from None
-    if values.dtype.kind == "M":
+    dated = values.dtype.kind == "M"
+    if dated:
         values = np.where(np.isnat(values), np.nan, (values - np.datetime64("1970-01-01")) / _DAY)
     if values.dtype.kind not in "iufb":
         raise ValueError(f"time must be numbers or dates, got {values.dtype} such as {values[:1].tolist()}")
@@ -176,4 +197,14 @@ def _times(time: Any, n_games: int) -> Floats:
     bad = np.flatnonzero(~np.isfinite(when))
     if bad.size:
         raise ValueError(f"time[{bad[0]}] is missing or infinite; give every game a time, or none")
-    return np.asarray(when)
+    return np.asarray(when), dated
+
+
+def in_days(length: Any) -> float | None:
+    """Return a length of time in days; None for what is none, or has no length in days, as a month has not."""
+    if not isinstance(length, timedelta | np.timedelta64) or np.datetime_data(np.timedelta64(length))[0] == "generic":
+        return None
+    try:
+        return float(np.timedelta64(length) / _DAY)
+    except (TypeError, ValueError):
+        return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..state import Part, floats
@@ -34,11 +36,17 @@ class Glicko2(UncertainSystem):
         Rating, deviation and volatility of a player who has not played.
     tau : float, default=0.5
         How quickly volatilities change; 0.3 to 1.2 are usual.
+    period : float or timedelta, default=None
+        How long a rating period is, the time for which σ is stated: in units of the times, or in days where they
+        are dates. By default one unit, or 30 days. Players whose deviations are back at ``deviation`` whenever they
+        return were given too short a period: try the mean time between a player's games. Glickman
+        thinks of periods in which a player plays 10 to 15 games. Without times, every game is one period after its
+        players' last.
     advantage : float, default=0
         What the first move, the left player's, is worth in points.
     together : bool, default=True
-        Whether games of the same time are a rating period: rated together, from the ratings before that time. Without,
-        or where no times are given, they are rated one after another, as they come.
+        Whether games of the same time are rated together, from the ratings before that time. Without, or where no times
+        are given, they are rated one after another, as they come.
 
     Attributes
     ----------
@@ -46,11 +54,12 @@ class Glicko2(UncertainSystem):
         Each player's place in the arrays.
     ratings_, deviations_, volatilities_ : arrays of shape (players,)
         As they were after the player's last game.
+    period_ : float
+        How long a period is, in the times of the games (days, if they are dates); not set without times.
 
     Notes
     -----
-    A rating period is a unit of time; of two games less than a unit apart, the second adds σ'² for the part of a unit
-    that has passed. Without times, every game is one unit after its players' last.
+    Of two games less than a period apart, the second adds σ'² for the part of a period that has passed.
 
     References
     ----------
@@ -71,6 +80,7 @@ class Glicko2(UncertainSystem):
         deviation: float = 350.0,
         volatility: float = 0.06,
         tau: float = 0.5,
+        period: Any = None,
         advantage: float = 0.0,
         together: bool = True,
     ) -> None:
@@ -78,6 +88,7 @@ class Glicko2(UncertainSystem):
         self.deviation = deviation
         self.volatility = volatility
         self.tau = tau
+        self.period = period
         self.advantage = advantage
         self.together = together
 
@@ -104,10 +115,10 @@ class Glicko2(UncertainSystem):
         last = state.pop("last")
         return state | {"volatility": floats("p", dtype=float, above=0.0), "last": last}
 
-    def _sweep(self, games: Games, when: Floats) -> Floats:
+    def _sweep(self, games: Games, when: Floats, period: float) -> Floats:
         first, most = LOGIT * self.advantage, LOGIT * self.deviation
         sweep = game_sweep("glicko2", len(games))
         before: Floats = sweep(
-            games.players, games.score, games.bounds, when, *self._grow().values(), first, most, float(self.tau)
+            games.players, games.score, games.bounds, when, *self._grow().values(), first, most, float(self.tau), period
         )
         return before

@@ -101,8 +101,9 @@ def match_features(
         left, 0 for right); ``games``, ``wins``, ``losses``, ``draws`` so far and their shares; ``opponent_difference``
         (mean of the opponents' Elo rating less the player's own, each before its game); ``lost_to_lower`` and
         ``beat_higher`` (shares of games lost to a lower rated player, and won against a higher rated one);
-        ``since_last`` (time since the last game, one unit a game without times); ``form`` (a mean of scores, the latest
-        counting most and those of one time alike, that starts at ½). A player's first match finds zeros.
+        ``since_last`` (time since the last game, in days if times are dates; one unit a game without times); ``form``
+        (a mean of scores, the latest counting most and those of one time alike, that starts at ½). A player's first
+        match finds zeros.
 
     References
     ----------

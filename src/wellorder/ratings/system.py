@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..state import Part, Stored, none_or, numbering, of, truth
+from ..state import Part, Stored, absent_or, none_or, numbering, of, truth
 from ..sweeps import Array, Floats, Ints
 from .games import Games, find_players, read_games
 
@@ -68,7 +68,7 @@ class RatingSystem(Stored, BaseEstimator):
         outcome : array of shape (n,)
             1: the right one won; −1: the left one; 0: a draw.
         time : array of shape (n,), optional
-            Numbers or dates (a unit is a day then); games in any order. Without, games are in the order of time.
+            Numbers or dates; games in any order. Without, games are in the order of time.
         """
         self._check_parameters()
         self._forget()
@@ -105,6 +105,7 @@ class RatingSystem(Stored, BaseEstimator):
         """Begin with no player."""
         self.players_ = {}
         self._now: float | None = None
+        self._dated = False
 
     def _begin(self) -> None:
         if not hasattr(self, "players_"):
@@ -115,7 +116,12 @@ class RatingSystem(Stored, BaseEstimator):
         """Refuse parameters that make no sense."""
 
     def _fitted_state(self) -> dict[str, Part]:
-        return {"together": truth(), "players_": numbering("p"), "_now": none_or(of(float, "a time"))}
+        return {
+            "together": truth(),
+            "players_": numbering("p"),
+            "_now": none_or(of(float, "a time")),
+            "_dated": absent_or(truth()),
+        }
 
     @abstractmethod
     def _play(self, games: Games) -> Before:
@@ -163,6 +169,9 @@ class RatingSystem(Stored, BaseEstimator):
         if games.when is None:
             self._now = np.nan
             return
+        if self._now is not None and games.dated != getattr(self, "_dated", games.dated):  # not in older files
+            raise ValueError("some games came with dates and others with numbers as times; give all of them one kind")
+        self._dated = games.dated
         first = float(games.when[0])
         if self._now is not None and (first < self._now or (self.together and first == self._now)):
             what = "is not after" if self.together else "is before"

@@ -6,9 +6,9 @@ Numba can read: small data runs them as they stand, large data the same lines co
 
 Games come sorted by time, ``players`` with one line (left, right) a game; ``score`` is the left one's: 1, ½ or 0.
 Games ``bounds[p]`` to ``bounds[p + 1] − 1`` are period p: they are rated together, from the ratings before the period.
-``when`` is the time of each period; empty: each game is one unit of time after its players' last. ``last`` is the time
-of a player's last game, NaN before the first. The players' arrays are changed in place; what is returned is how they
-stood before each game.
+``when`` is the time of each; empty: each game is one rating period after its players' last. Else a rating period is
+``period`` long: the time for which the growth of a deviation is stated. ``last`` is the time of a player's last game,
+NaN before the first. The players' arrays are changed in place; what is returned is how they stood before each game.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ def glicko(
     first: float,
     growth: float,
     most: float,
+    period: float = 1.0,
 ) -> Floats:
-    """Rate by Glickman's first rule, on the scale of log-odds.
+    """Rate by Glickman's first rule, on the scale of log-odds; a deviation's square grows by growth² in a ``period``.
 
     Returns one line a game: the ratings left and right, the deviations left and right.
     """
@@ -75,7 +76,8 @@ def glicko(
             for side in range(2):
                 player = players[i, side]
                 if last[player] == last[player]:
-                    elapsed = when[p] - last[player] if len(when) else 1.0  # zero at a second game of the period
+                    # zero at a second game of the period
+                    elapsed = (when[p] - last[player]) / period if len(when) else 1.0
                     deviation[player] = min(math.sqrt(deviation[player] ** 2 + growth**2 * elapsed), most)
                 last[player] = when[p] if len(when) else 0.0
                 before[i, side], before[i, 2 + side] = rating[player], deviation[player]
@@ -102,11 +104,12 @@ def glicko2(
     first: float,
     most: float,
     tau: float,
+    period: float = 1.0,
 ) -> Floats:
     """Rate by Glickman's second rule, on the scale of log-odds.
 
-    A player's variance grows by σ² for each unit of time away beyond the first; the first unit, or what has passed of
-    it, comes with the update, as in Glickman's step 6.
+    A player's variance grows by σ² for each ``period`` away beyond the first; the first one, or what has passed of it,
+    comes with the update, as in Glickman's step 6.
 
     Returns one line a game: the ratings left and right, the deviations left and right.
     """
@@ -117,7 +120,7 @@ def glicko2(
             for side in range(2):
                 player = players[i, side]
                 new = last[player] != last[player]
-                elapsed = when[p] - last[player] if len(when) and not new else 1.0
+                elapsed = (when[p] - last[player]) / period if len(when) and not new else 1.0
                 if elapsed > 1.0:
                     variance = deviation[player] ** 2 + (elapsed - 1.0) * volatility[player] ** 2
                     deviation[player] = min(math.sqrt(variance), most)
