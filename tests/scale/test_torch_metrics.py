@@ -69,3 +69,10 @@ def test_weights_far_apart(order, n_levels):
     tau = metrics.kendall_tau(y, scores, group, sample_weight=weight)
     assert metrics.kendall_tau(y, torch.from_numpy(scores), group, sample_weight=weight) == pytest.approx(tau, rel=1e-9)
     assert metrics.swapped_pairs([2, 0], torch.tensor([0.0, 1.0]), sample_weight=[1e-16, 2.0]) == 1.0
+
+
+def test_whole_numbers_beyond_floats_keep_their_order():
+    large = torch.tensor([2**53, 2**53 + 1])
+    assert metrics.swapped_pairs([0, 1], large) == 0.0
+    assert metrics.swapped_pairs([1, 0], large) == 1.0
+    assert metrics.ndcg([0, 1], large) == 1.0

@@ -51,7 +51,7 @@ def product_shares(one: Floats, other: Floats, key: Array, n_keys: int) -> Float
     """Return one · other, divided by its sum over the entries of its key; the products may lie beyond all range."""
     (mantissa, exponent), (more, higher) = np.frexp(one), np.frexp(other)
     mantissa, exponent = mantissa * more, exponent + higher
-    highest = np.full(n_keys, np.iinfo(np.int32).min // 2)
+    highest = np.full(n_keys, np.iinfo(np.int32).min // 2, np.int32)
     np.maximum.at(highest, key[mantissa > 0], exponent[mantissa > 0])
     part = np.ldexp(mantissa, exponent - highest[key])
     total = np.bincount(key, part, minlength=n_keys)

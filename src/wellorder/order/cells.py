@@ -214,7 +214,8 @@ def _even_exponents(exponent: Array, group: Array, n_groups: int) -> Array:
     largest = np.full(n_groups, nothing, np.int64)
     np.maximum.at(largest, group, exponent)
     largest[largest == nothing] = largest.max(initial=nothing) if len(exponent) else 0
-    return largest // 2 * 2 if (np.abs(largest) >= _COMFORTABLE).any() else np.zeros_like(largest)
+    even = largest // 2 * 2 if (np.abs(largest) >= _COMFORTABLE).any() else np.zeros_like(largest)
+    return even.astype(np.int32)  # which ldexp takes everywhere
 
 
 def _compress(key: Array, size: int) -> tuple[Array, Array]:

@@ -83,7 +83,7 @@ class GradedPairs:
         ``total`` is to be multiplied by 2^max(exponent). Weights of usual sizes stay, with exponents of zero.
         """
         cells = self.cells
-        none = np.zeros(cells.n_groups, np.int64)
+        none = np.zeros(cells.n_groups, np.int32)
         if self.weight is None or self.balance == "groups" or not (exponent := cells.pair_exponents()).any():
             return self, none
         half = exponent // 2
@@ -91,7 +91,7 @@ class GradedPairs:
         factor = np.ldexp(1.0 if self.group_factor is None else self.group_factor, exponent - exponent.max())
         scaled = replace(
             self,
-            weight=np.ldexp(self.weight, -half[0] if self.block is None else -np.append(half, 0)[self.block]),
+            weight=np.ldexp(self.weight, -half[0] if self.block is None else -np.append(half, np.int32(0))[self.block]),
             cells=cells,
             group_factor=factor,
             total=float(np.sum(cells.group_totals()[0] * factor)),
