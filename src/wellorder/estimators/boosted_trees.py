@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..order import Grades
+from ..order import Grades, near_one
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
 from ..spaces import Forest
 from ..sweeps import Array, Floats
 from .base import Ranker
 from .ridge_ranker import grade_numbers, grade_ranks
 from .rows import validate_data
-from .validation import as_order, check_option, check_positive, check_whole, refuse_no_pairs
+from .validation import as_order, check_option, check_positive, check_whole, refuse_no_pairs, warn_of_one_score
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank")
 _FLOATS = (np.float64, np.float32)
@@ -111,6 +111,8 @@ class BoostedTrees(Ranker):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         forest, self.constant_ = self._grow(X, grades, seed)
         self.pieces_ = forest.to_arrays()
+        if not (forest.left >= 0).any():
+            warn_of_one_score("no column varies, or min_samples_leaf leaves no split")
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -125,7 +127,7 @@ class BoostedTrees(Ranker):
         rows = np.flatnonzero((grades.level >= 0) & (weight > 0))
         if self.objective == "lambdarank":
             rows, lists = _list_by_list(grades, rows)
-        part, weight = X if _is_all(rows, X.shape[0]) else X[rows], weight[rows]
+        part, weight = X if _is_all(rows, X.shape[0]) else X[rows], near_one(weight[rows])
         rounds = Rounds(self.n_estimators, float(self.learning_rate))
         shape = TreeShape(
             max_leaf_nodes=self.max_leaf_nodes,

@@ -9,7 +9,7 @@ from .listed import ListedPairs, draw_pairs
 from .pairs import Balance, GradedPairs
 from .sums import OrderSum, SumOfPairs
 from .swaps import Ties, check_scores, swapped_weight
-from .weights import check_weights
+from .weights import check_weights, near_one, refuse_lost_weights
 from .windows import Windows
 
 __all__ = [
@@ -34,6 +34,8 @@ __all__ = [
     "draw_pairs",
     "make_consistent",
     "make_windows",
+    "near_one",
     "refuse_beside",
+    "refuse_lost_weights",
     "swapped_weight",
 ]

@@ -8,6 +8,12 @@ import numpy as np
 
 from ..sweeps import Floats, is_tensor, to_numpy
 
+_LEAST, _MOST = 1e-100, 1e100
+"""Between these weights can be added up, multiplied with each other and with C, and squared by solvers."""
+
+_ORDINARY = 20
+"""Weights up to this power of two, and down to its inverse, are at home in float32 as well."""
+
 
 def check_weights(weights: Any, n: int, *, of: str = "row") -> Floats | None:
     """Check weights: one each, finite, not negative. None and equal ones mean no weights."""
@@ -27,3 +33,26 @@ def check_weights(weights: Any, n: int, *, of: str = "row") -> Floats | None:
     if bad.size:
         raise ValueError(f"{of} {bad[0]} has the weight {values[bad[0]]}; weights must be finite and not negative")
     return None if (values == 1).all() else values
+
+
+def refuse_lost_weights(weights: Floats | None, *, of: str = "row") -> None:
+    """Raise an error if weights to learn from are so extreme that what they add up to would overflow or vanish.
+
+    They are not brought into bounds here: a weight of two is the same as listing a row twice, and weighs against the
+    regulariser.
+    """
+    largest = 1.0 if weights is None else float(weights.max(initial=0.0))
+    if largest > 0 and not _LEAST <= largest <= _MOST:
+        raise ValueError(
+            f"the {of} weights are too large or too small to add up (the largest is {largest:g}); divide them by a "
+            "common factor"
+        )
+
+
+def near_one(weights: Floats) -> Floats:
+    """Return weights of which only the ratios matter, the largest near one; ordinary ones are as they are.
+
+    Divided by a power of two, they keep every ratio to the last bit.
+    """
+    exponent = int(np.frexp(weights.max(initial=0.0))[1])
+    return weights if abs(exponent) <= _ORDINARY else np.ldexp(weights, -exponent)
