@@ -11,10 +11,12 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import kendalltau
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import wellorder as wo
 from wellorder import estimators
 from wellorder.estimators.compare_model import CompareModel
+from wellorder.estimators.validation import OneScoreWarning
 
 NEEDED = {
     "CompareLP": {"C": 1.0},  # else the outcomes must be separable
@@ -67,6 +69,9 @@ def every_estimator():
 
 EVERY = list(every_estimator())
 
+
+PLAIN = [model for model in EVERY if "=" not in model.id]
+"""Each as it comes."""
 
 SHIFTED = [model for model in EVERY if getattr(model.values[0], "kernel", None) != "poly"]
 """Those that look at differences only; a polynomial kernel knows where zero is."""
@@ -133,7 +138,7 @@ def test_a_kernel_that_knows_zero_warns_of_columns_far_from_it(model):
     assert any("column 0 of X lies far from zero" in str(each.message) for each in said)
 
 
-@pytest.mark.parametrize("model", [wo.RankSVM(kernel="rbf"), wo.SVOR(kernel="rbf", n_components=10)], ids=str)
+@pytest.mark.parametrize("model", [wo.RankSVM(kernel="rbf"), wo.SVOR(kernel="rbf")], ids=str)
 def test_a_width_that_takes_distance_from_zero_for_spread(model):
     with pytest.warns(match="column 1 of X lies far from zero.*give gamma a number"):
         model.fit(X + np.array([0, 1e6, 0, 0]), Y)
@@ -174,3 +179,69 @@ def test_a_negative_gap_is_none():
     assert model.gap_ >= 0
     best = wo.RankSVM().fit(X, Y, groups=groups).objective_
     assert said or model.objective_ < 1.001 * best
+
+
+WEIGHED = [model for model in PLAIN if model.id != "CompareLP"]
+"""Those whose weights meet a regulariser; a linear programme's have a test of their own."""
+
+
+def weights_for(model):
+    return np.random.default_rng(5).uniform(0.5, 1.5, len(LEFT) if isinstance(model, CompareModel) else len(X))
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+@pytest.mark.parametrize("model", WEIGHED)
+def test_weights_that_floating_point_cannot_add_up(model, factor):
+    with pytest.raises(ValueError, match=r"weights .*(too large|too small).*by a common factor"):
+        fit(model, X, weight=factor * weights_for(model))
+
+
+@pytest.mark.parametrize("factor", [1e60, 1e-60])
+@pytest.mark.parametrize("model", WEIGHED)
+def test_extreme_weights_order_rows_or_say_why_not(model, factor):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        scores = fit(model, X, weight=factor * weights_for(model)).decision_function(X)
+    assert np.isfinite(scores).all()
+    assert np.ptp(scores) > 0 or any(issubclass(each.category, OneScoreWarning | ConvergenceWarning) for each in said)
+
+
+@pytest.mark.parametrize("model", [wo.BoostedTrees(n_estimators=5), wo.BoostedTrees("ranks", n_estimators=5)], ids=str)
+def test_trees_see_only_the_ratios_of_weights(model):
+    weight = np.random.default_rng(5).uniform(0.5, 1.5, len(X))
+    ordinary = clone(model).fit(X, Y, sample_weight=weight).decision_function(X)
+    for power in (-200, 200):
+        scores = clone(model).fit(X, Y, sample_weight=np.ldexp(weight, power)).decision_function(X)
+        np.testing.assert_allclose(scores, ordinary, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model", [wo.RankSVM(loss="hinge"), wo.RankSVM(loss="hinge", kernel="rbf"), wo.SwapSVM()], ids=str
+)
+def test_weights_of_very_different_size_end_soon(model):
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.standard_normal((12, 2)), rng.integers(0, 3, 12), rng.choice([0, 1, 1e12], 12)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(X, y, sample_weight=weight)
+    assert said or model.gap_ <= model.tol * model.objective_
+    assert model.n_iter_ < 300
+
+
+@pytest.mark.parametrize("thresholds", ["all", "immediate"])
+def test_svor_says_that_its_best_function_is_zero(thresholds):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 4)), rng.integers(0, 4, 60)
+    with pytest.warns(OneScoreWarning, match=r"orders nothing.*raise C, try another thresholds=.*RankSVM"):
+        model = wo.SVOR(thresholds=thresholds).fit(X, y)
+    assert np.ptp(model.decision_function(X)) == 0
+
+
+@pytest.mark.parametrize("model", PLAIN)
+def test_a_model_without_an_order_says_so(model):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        scores = fit(model, np.ones((60, 2))).decision_function(np.ones((60, 2)))
+    assert np.ptp(scores) == 0
+    if not isinstance(model, CompareModel | wo.BestFeature | wo.RidgeRanker | wo.OrderEnsemble):
+        assert any(issubclass(each.category, OneScoreWarning) for each in said)

@@ -20,7 +20,7 @@ from ..scoring import list_scores
 from ..solvers.side_by_side import MOST_COLUMNS, MOST_STACKED, Rows, solve_side_by_side
 from ..sweeps import Array, Floats, Ints
 from .rank_svm import RankSVM
-from .validation import read_order
+from .validation import NOTHING_TOLD_APART, read_order, warn_of_one_score
 
 
 def check_base(estimator: Any) -> Any:
@@ -156,6 +156,8 @@ def fit_stacked(base: RankSVM, rows: Rows) -> list[RankSVM] | None:
         ranker.n_pairs_ = count
         ranker.n_groups_ = 1 if rows.group is None else len(np.unique(rows.group[np.isin(rows.level, ends)]))
         fitted.append(ranker)
+    if not any(result.coef.any() for result in results):
+        warn_of_one_score(NOTHING_TOLD_APART, stacklevel=6)
     return fitted
 
 

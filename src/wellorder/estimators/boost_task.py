@@ -16,8 +16,8 @@ from ..solvers import Validation
 from ..sweeps import Array, Floats, use_compiled
 from ..sweeps.dispatch import prefer_compiled
 from .boost_risk import BoostRisk, PairRisk, RowRisk, choose_pairs, row_weights, swapped_share, take_pairs, take_rows
-from .ordinal_model import NumberedRows, refuse_lost_weights
-from .validation import Order, read_order, refuse_no_pairs
+from .ordinal_model import NumberedRows
+from .validation import Order, read_order, refuse_lost_pairs, refuse_no_pairs
 
 
 class Rows(NamedTuple):
@@ -109,9 +109,7 @@ def pair_task(
     elif share > 0 and isinstance(pairs, GradedPairs):
         training, apart = keep_apart(pairs.level, pairs.group, share, rng)
         X, held_X, pairs, held = X[training], X[apart], take_pairs(pairs, training), take_pairs(pairs, apart)
-    for part in pairs.parts if isinstance(pairs, SumOfPairs) else (pairs,):
-        if isinstance(part, GradedPairs):
-            part.refuse_lost_weights()
+    refuse_lost_pairs(pairs)
     refuse_no_pairs(order, pairs.n_pairs)
     if held is not None and held.n_pairs == 0:
         raise ValueError("the validation rows hold no pair; keep more of them apart, or pass others")
@@ -152,7 +150,6 @@ def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: flo
     grades = _graded(settings, rows, levels=settings.levels)
     refuse_no_pairs(grades, grades.pairs.n_pairs)
     loss, graded = _squares(grades)
-    refuse_lost_weights(graded.weight[graded.level >= 0])
     if beside is None:
         return replace(_row_task(loss, rows.X, graded, share, rng), n_groups=grades.n_groups)
     risk = RowRisk(loss, graded)

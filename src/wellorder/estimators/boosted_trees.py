@@ -13,14 +13,17 @@ from ..order import Grades
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
 from ..spaces import Forest
 from ..state import Part, number, pieces
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, near_one
 from .base import Ranker
 from .ridge_ranker import grade_numbers, grade_ranks
 from .rows import validate_data
-from .validation import as_order, check_option, check_positive, check_whole, refuse_no_pairs
+from .validation import as_order, check_option, check_positive, check_whole, refuse_no_pairs, warn_of_one_score
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank")
 _FLOATS = (np.float64, np.float32)
+
+_ORDINARY = 20
+"""Weights up to this power of two, and down to its inverse, are at home in float32."""
 
 
 class BoostedTrees(Ranker):
@@ -115,6 +118,8 @@ class BoostedTrees(Ranker):
         forest, self.constant_ = self._grow(X, grades, seed)
         self.pieces_ = forest.to_arrays()
         self.n_groups_ = grades.n_groups
+        if not (forest.left >= 0).any():
+            warn_of_one_score("no column varies, or min_samples_leaf leaves no split")
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -129,7 +134,7 @@ class BoostedTrees(Ranker):
         rows = np.flatnonzero((grades.level >= 0) & (weight > 0))
         if self.objective == "lambdarank":
             rows, lists = _list_by_list(grades, rows)
-        part, weight = X if _is_all(rows, X.shape[0]) else X[rows], weight[rows]
+        part, weight = X if _is_all(rows, X.shape[0]) else X[rows], _in_range(weight[rows])
         rounds = Rounds(self.n_estimators, float(self.learning_rate))
         shape = TreeShape(
             max_leaf_nodes=self.max_leaf_nodes,
@@ -189,3 +194,9 @@ def _standardised(target: Floats, weight: Floats) -> tuple[Floats, float, float]
     scale = float(np.abs(target).max()) or 1.0
     centre = float(np.average(target / scale, weights=weight))
     return target / scale - centre, centre * scale, scale
+
+
+def _in_range(weight: Floats) -> Floats:
+    """Return weights that LightGBM's float32 holds; ordinary ones stay as they are: two is the row twice."""
+    scaled, exponent = near_one(weight)
+    return weight if abs(exponent) <= _ORDINARY else scaled

@@ -26,7 +26,7 @@ _ROUNDING = 1e-12
 """How far from constant, as a share of its mean, a column must be to have a scale."""
 
 _MOST_WEIGHT = 1e100
-"""Sums of losses, and products of them, stay finite up to this."""
+"""Sums of losses, and products of them, stay finite up to this, and above zero down to its inverse."""
 
 
 class CompareModel(Stored, BaseEstimator):
@@ -143,12 +143,17 @@ def refuse_only_ties(pairs: TiedPairs) -> None:
 
 
 def refuse_large_weights(pairs: TiedPairs, C: float) -> None:
-    """Raise an error where the losses of comparisons could not be added up."""
+    """Raise an error where the losses of comparisons could not be added up, or would vanish."""
     total = C * float(pairs.weight.sum())
     if not total < _MOST_WEIGHT:
         raise ValueError(
             f"C times the weights of the comparisons adds up to {total:.3g}, which is too large to compute with; "
             "divide the weights by a common factor, or lower C"
+        )
+    if not total > 1.0 / _MOST_WEIGHT:
+        raise ValueError(
+            f"C times the weights of the comparisons adds up to {total:.3g}, which is too small to compute with; "
+            "multiply the weights by a common factor, or raise C"
         )
 
 

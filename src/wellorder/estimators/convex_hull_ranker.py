@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -38,7 +37,13 @@ from ..sweeps import Floats
 from .base import Ranker
 from .convex_hull_task import HullTask, read_hulls
 from .kernel_model import KernelModel
-from .validation import check_option, check_positive, check_whole, warn_if_not_converged
+from .validation import (
+    check_option,
+    check_positive,
+    check_whole,
+    warn_if_not_converged,
+    warn_of_one_score,
+)
 
 _NOTHING = 1e-7
 """Programmes are solved about so well: a function that gains no more than this over f = 0 is none."""
@@ -251,10 +256,9 @@ class ConvexHullRanker(KernelModel, Ranker):
             problem = SmoothProblem(space, task.rows, task.slacks, self.nu, laplacian)
         result = squared_slacks(problem, tol=self.tol, max_iter=self.max_iter)
         if not result.coef.any():
-            warnings.warn(
-                "the best function is zero, and orders nothing: no column of X tells the levels apart, or nu times the "
-                "row weights is so small that rounding hides it",
-                stacklevel=4,
+            warn_of_one_score(
+                "no column of X tells the levels apart, or nu times the row weights is so small that rounding hides it",
+                stacklevel=5,
             )
         thresholds = task.slacks.at(space.scores(result.coef), task.rows)[1] + origin_score(space, result.coef)
         return (result if back is None else replace(result, coef=back @ result.coef)), thresholds
@@ -312,7 +316,7 @@ class ConvexHullRanker(KernelModel, Ranker):
             advice = (
                 "raise nu, or use slacks='edge', loss='squared' and penalty='l2', which find what tells levels apart"
             )
-        warnings.warn(f"the best function is zero, and orders nothing: {advice}", stacklevel=5)
+        warn_of_one_score(advice, stacklevel=6)
 
     def _check_parameters(self) -> None:
         check_positive(self.nu, "nu")

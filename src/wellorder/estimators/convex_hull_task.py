@@ -11,7 +11,7 @@ from ..losses import EdgeSlacks, GradedRows, LevelEdges
 from ..order import Comparisons, Grades, OrderGraph, OrderSum, refuse_beside
 from ..order.graph import Full, Table, shown
 from ..sweeps import Array, Ints
-from .ordinal_model import level_labels, refuse_lost_weights
+from .ordinal_model import level_labels
 from .validation import read_order, refuse_no_pairs
 
 _MOST_LEVELS = 1_000
@@ -60,7 +60,6 @@ def read_hulls(
             f"y has {len(present):,} levels, and ConvexHullRanker keeps a threshold for each edge between them; bin "
             f"the grades (at most {_MOST_LEVELS:,} levels, better ten), or use RankSVM, which takes any number"
         )
-    refuse_lost_weights(weight[active])
     low, high, edge_weight = _edges(grades, present, is_chain=by_default and not has_own)
     if not len(low):
         refuse_no_pairs(grades.in_one_group(), 0)

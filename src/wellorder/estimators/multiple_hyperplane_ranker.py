@@ -36,7 +36,7 @@ from .base_rankers import (
 from .hyperplane_weights import best_weights, read_weights
 from .rank_svm import RankSVM
 from .rows import validate_data
-from .validation import check_option, check_whole, refuse_no_pairs
+from .validation import check_option, check_whole, refuse_lost_pairs, refuse_no_pairs
 
 Pair: TypeAlias = tuple[Hashable, Hashable]
 
@@ -163,7 +163,7 @@ class MultipleHyperplaneRanker(Ranker):
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=finiteness(base))
         grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
         refuse_no_pairs(grades, grades.pairs.n_pairs)
-        grades.pairs.refuse_lost_weights()
+        refuse_lost_pairs(grades.pairs)
         ends = self._choose_ends(grades)
         labels = grades.levels
         fitted = self._fit_rankers(base, Rows(X, grades.level, grades.group, grades.weight, "pairs", ends))

@@ -20,7 +20,7 @@ from .base import Ranker
 from .boost_task import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
 from .rows import validate_data
-from .validation import check_option, check_positive, check_whole, exists_for_losses
+from .validation import OneScoreWarning, check_option, check_positive, check_whole, exists_for_losses
 
 _PAIR_LOSSES = {"pairs": "exponential", "squared_hinge": "squared_hinge"}
 _ORDINAL_LOSSES = ("orboost", "proportional_odds")
@@ -198,7 +198,7 @@ class OrderBoost(OrdinalModel):
         self._store(task, result)
         if result.n_rounds == 0:
             why = "no column varies" + ", or min_samples_leaf leaves no split" * (self.learner == "tree")
-            warnings.warn(f"no piece lowers the risk: {why}; every score is the same", stacklevel=3)
+            warnings.warn(f"no piece lowers the risk: {why}; every score is the same", OneScoreWarning, stacklevel=3)
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -15,8 +15,6 @@ from .base import Ranker
 from .validation import Order, read_order
 
 _MOST_LEVELS = 1_000
-_LEAST_WEIGHT = 1e-140
-"""Sums of weights are kept well between this and its inverse: solvers square them."""
 
 
 NumberedRows: TypeAlias = tuple[GradedRows, Array, int]
@@ -74,19 +72,9 @@ def _number(grades: Grades, model: str) -> tuple[GradedRows, Array]:
             f"y has {len(present):,} levels, and {model} keeps a threshold between every two; bin the grades (at most "
             f"{_MOST_LEVELS:,} levels, better ten), or use RankSVM, which takes any number"
         )
-    refuse_lost_weights(weight[active])
     level = np.full(len(grades), -1, np.int32)
     level[active] = number
     return GradedRows(level, weight, len(present)), level_labels(grades)[present]
-
-
-def refuse_lost_weights(weight: Floats) -> None:
-    """Refuse weights so extreme that squares of what they add up to would overflow or vanish."""
-    if not (weight.max() > _LEAST_WEIGHT and weight.sum() < 1.0 / _LEAST_WEIGHT):
-        raise ValueError(
-            f"the row weights are too large or too small to add up (the largest is {weight.max():g}); divide them by a "
-            "common factor"
-        )
 
 
 def _why(grades: Grades, n_present: int) -> str:

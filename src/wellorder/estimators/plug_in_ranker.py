@@ -23,7 +23,7 @@ from ..sweeps import Array, Floats
 from .base import Ranker
 from .ordinal_model import level_labels
 from .rows import validate_data
-from .validation import read_order
+from .validation import NOTHING_TOLD_APART, read_order, warn_of_one_score
 
 _MOST_LEVELS = 1_000
 _MOST_FITTED = 20
@@ -120,6 +120,8 @@ class PlugInRanker(Ranker):
         self.classes_ = level_labels(grades)[present]
         self.weight_, self.gain_ = weight, gain
         self.n_groups_ = grades.n_groups
+        if self.estimator is None and not np.ptp(self.decision_function(rows)) > 0:
+            warn_of_one_score(NOTHING_TOLD_APART)
         return self
 
     def decision_function(self, X: Any) -> Array:

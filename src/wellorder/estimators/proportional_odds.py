@@ -17,7 +17,7 @@ from ..state import Part, absent_or, count, figure, figures, floats, rising
 from ..sweeps import Array, Floats
 from .ordinal_model import OrdinalModel
 from .rows import by_rows, check_rows, hold_rows
-from .validation import check_positive, check_whole, warn_if_not_converged
+from .validation import NOTHING_TOLD_APART, check_positive, check_whole, warn_if_not_converged, warn_of_one_score
 
 _LOSS = ROW_LOSSES["proportional_odds"]
 
@@ -138,6 +138,8 @@ class ProportionalOdds(OrdinalModel):
             result = coarse_to_fine(problem, start=start, tol=self.tol, max_iter=self.max_iter)
             thresholds = _LOSS.at(space.scores(result.coef), rows)[1] + origin_score(space, result.coef)
         warn_if_not_converged(result, self.max_iter, self.tol)
+        if not result.coef.any():
+            warn_of_one_score(NOTHING_TOLD_APART)
         self.coef_ = result.coef.astype(X.dtype)
         self.thresholds_ = thresholds
         self.classes_ = classes

@@ -19,7 +19,7 @@ from ..sweeps import Array
 from .base import Ranker
 from .boost_task import Rows, pair_task
 from .rows import validate_data
-from .validation import check_option, check_positive, check_whole
+from .validation import OneScoreWarning, check_option, check_positive, check_whole
 
 _FLOATS = (np.float64, np.float32)
 
@@ -151,7 +151,11 @@ class RankBoost(Ranker):
         if result.validation_risk is not None:
             self.validation_risk_ = result.validation_risk
         if result.n_rounds == 0:
-            warnings.warn("no weak ranker lowers the risk: no column varies; every score is the same", stacklevel=3)
+            warnings.warn(
+                "no weak ranker lowers the risk: no column varies; every score is the same",
+                OneScoreWarning,
+                stacklevel=3,
+            )
         return self
 
     def decision_function(self, X: Any) -> Array:

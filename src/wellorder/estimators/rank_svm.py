@@ -16,13 +16,16 @@ from .base import Ranker
 from .device_model import DeviceModel
 from .rows import keep_groups_whole
 from .validation import (
+    NOTHING_TOLD_APART,
     Order,
     check_option,
     check_positive,
     check_whole,
     read_order,
+    refuse_lost_pairs,
     refuse_no_pairs,
     warn_if_not_converged,
+    warn_of_one_score,
 )
 
 _SOLVERS = {"squared_hinge": coarse_to_fine, "logistic": coarse_to_fine, "hinge": cutting_plane}
@@ -206,6 +209,8 @@ class RankSVM(DeviceModel, Ranker):
         result = solve(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
+        if not result.coef.any():
+            warn_of_one_score(NOTHING_TOLD_APART)
         self.objective_ = result.objective
         self.gap_ = result.gap
         self.n_iter_ = result.n_iter
@@ -218,12 +223,10 @@ class RankSVM(DeviceModel, Ranker):
         refuse_no_pairs(order, pairs.n_pairs)
         if self.pairs_per_item is not None and isinstance(order, Comparisons):
             raise ValueError("pairs_per_item draws pairs from grades, and comparisons are pairs already; leave it None")
-        parts = pairs.parts if isinstance(pairs, SumOfPairs) else (pairs,)
-        for part in parts:
-            if isinstance(part, GradedPairs):
-                part.refuse_lost_weights()
+        refuse_lost_pairs(pairs)
         if self.pairs_per_item is None:
             return pairs
+        parts = pairs.parts if isinstance(pairs, SumOfPairs) else (pairs,)
         drawn = tuple(
             draw_pairs(part, self.pairs_per_item, rng) if isinstance(part, GradedPairs) else part for part in parts
         )

@@ -14,7 +14,12 @@ from ..state import Part, count, figure
 from ..sweeps import Floats
 from .kernel_model import KernelModel
 from .ordinal_model import OrdinalModel
-from .validation import check_option, check_positive, check_whole, warn_if_not_converged
+from .validation import check_option, check_positive, check_whole, warn_if_not_converged, warn_of_one_score
+
+_OVERLAP = (
+    "the levels overlap so much that one score for all rows has the least loss; raise C, try another thresholds= or a "
+    "kernel, or use RankSVM, which orders pairs"
+)
 
 
 class SVOR(KernelModel, OrdinalModel):
@@ -156,6 +161,8 @@ class SVOR(KernelModel, OrdinalModel):
         result = ordinal_svm(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
+        if not result.coef.any():
+            warn_of_one_score(_OVERLAP)
         found = ordinal_hinge(problem.space.scores(result.coef), rows)[1] + origin_score(problem.space, result.coef)
         self.thresholds_ = _in_order(found, self.thresholds)
         self.classes_ = classes

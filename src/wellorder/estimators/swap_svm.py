@@ -14,7 +14,17 @@ from ..state import Part, count, figure
 from .base import Ranker
 from .kernel_model import KernelModel
 from .rows import keep_groups_whole
-from .validation import check_option, check_positive, check_whole, read_order, refuse_no_pairs, warn_if_not_converged
+from .validation import (
+    NOTHING_TOLD_APART,
+    check_option,
+    check_positive,
+    check_whole,
+    read_order,
+    refuse_lost_pairs,
+    refuse_no_pairs,
+    warn_if_not_converged,
+    warn_of_one_score,
+)
 
 
 class SwapSVM(KernelModel, Ranker):
@@ -150,6 +160,7 @@ class SwapSVM(KernelModel, Ranker):
         order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance)
         pairs = order.to_pairs(X.shape[0], self.balance)
         refuse_no_pairs(order, pairs.n_pairs)
+        refuse_lost_pairs(pairs)
         X = keep_groups_whole(X, pairs)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
@@ -157,6 +168,8 @@ class SwapSVM(KernelModel, Ranker):
         result = cutting_plane(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
+        if not result.coef.any():
+            warn_of_one_score(NOTHING_TOLD_APART)
         self.objective_ = result.objective
         self.gap_ = result.gap
         self.n_constraints_ = result.n_constraints

@@ -11,7 +11,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from ..order import Comparisons, Grades, OrderSum, Supervision, refuse_beside
+from ..losses import PairSet
+from ..order import (
+    Comparisons,
+    GradedPairs,
+    Grades,
+    OrderSum,
+    SumOfPairs,
+    Supervision,
+    refuse_beside,
+    refuse_lost_weights,
+)
 from ..order.graph import Full
 from ..solvers import SolveResult
 from ..spaces import is_dask
@@ -30,8 +40,10 @@ def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterab
         y, groups, sample_weight = gather(y, groups, sample_weight)
     if isinstance(y, Grades | Comparisons | OrderSum):
         refuse_beside(y, groups=groups, sample_weight=sample_weight)
-        return y
-    return Grades(y, groups, order, sample_weight, levels)
+    given: Order = y if isinstance(y, Order) else Grades(y, groups, order, sample_weight, levels)
+    for part in given.parts if isinstance(given, OrderSum) else (given,):
+        refuse_lost_weights(part.weight, of="row" if isinstance(part, Grades) else "comparison")
+    return given
 
 
 def read_order(
@@ -57,6 +69,13 @@ def refuse_no_pairs(order: Order, n_pairs: int) -> None:
     if n_pairs == 0:
         why = _why(order.describe()) if isinstance(order, Grades) else "every comparison is a tie, or there is none."
         raise ValueError(f"there is no pair of rows to learn an order from: {why} Found: {order.describe()}.")
+
+
+def refuse_lost_pairs(pairs: PairSet) -> None:
+    """Raise an error if what the order's weights and the rows' give a pair is lost in floating point."""
+    for part in pairs.parts if isinstance(pairs, SumOfPairs) else (pairs,):
+        if isinstance(part, GradedPairs):
+            part.refuse_lost_weights()
 
 
 def _why(found: Supervision) -> str:
@@ -89,6 +108,26 @@ def check_option(value: Any, name: str, options: Iterable[str]) -> None:
     """Check a parameter that must be one of some names."""
     if value not in (known := list(options)):
         raise ValueError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, known))}")
+
+
+NOTHING_TOLD_APART = (
+    "no column of X tells grades apart, or C times the row weights is so small that rounding hides it (raise C, or the "
+    "weights)"
+)
+"""Why a model whose risk falls along anything that orders has not found it."""
+
+
+class OneScoreWarning(UserWarning):
+    """A model has been fitted, rightly, and gives every row the same score: it orders nothing."""
+
+
+def warn_of_one_score(why: str, *, stacklevel: int = 4) -> None:
+    """Warn that every score is the same, and say why and what to do."""
+    warnings.warn(
+        f"the best function is zero, and orders nothing (every score is the same): {why}",
+        OneScoreWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float, *, strength: str = "C") -> None:

@@ -9,7 +9,7 @@ from .listed import ListedPairs, draw_pairs
 from .pairs import Balance, GradedPairs
 from .sums import OrderSum, SumOfPairs
 from .swaps import Ties, check_scores, right_weight, swapped_weight
-from .weights import check_weights
+from .weights import check_weights, refuse_lost_weights
 from .windows import Windows
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "make_consistent",
     "make_windows",
     "refuse_beside",
+    "refuse_lost_weights",
     "right_weight",
     "swapped_weight",
 ]

@@ -8,6 +8,9 @@ import numpy as np
 
 from ..sweeps import Floats, is_tensor, to_numpy
 
+_LEAST, _MOST = 1e-100, 1e100
+"""Between these weights can be added up, multiplied with each other and with C, and squared by solvers."""
+
 
 def check_weights(weights: Any, n: int, *, of: str = "row") -> Floats | None:
     """Check weights: one each, finite, not negative. None and equal ones mean no weights."""
@@ -27,3 +30,17 @@ def check_weights(weights: Any, n: int, *, of: str = "row") -> Floats | None:
     if bad.size:
         raise ValueError(f"{of} {bad[0]} has the weight {values[bad[0]]}; weights must be finite and not negative")
     return None if (values == 1).all() else values
+
+
+def refuse_lost_weights(weights: Floats | None, *, of: str = "row") -> None:
+    """Raise an error if weights to learn from are so extreme that what they add up to would overflow or vanish.
+
+    They are not brought into bounds here: a weight of two is the same as listing a row twice, and weighs against the
+    regulariser.
+    """
+    largest = 1.0 if weights is None else float(weights.max(initial=0.0))
+    if largest > 0 and not _LEAST <= largest <= _MOST:
+        raise ValueError(
+            f"the {of} weights are too large or too small to add up (the largest is {largest:g}); divide them by a "
+            "common factor"
+        )

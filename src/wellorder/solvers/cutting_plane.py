@@ -27,6 +27,12 @@ logger = logging.getLogger(__name__)
 _CUT_AHEAD = 0.1
 """Planes are cut this far from the best function towards the model's minimiser."""
 
+_PATIENCE = 50
+"""Rounds that show at what pace the gap falls."""
+
+_FASTER = 3.0
+"""How many times faster it may yet fall."""
+
 
 def cutting_plane(
     problem: Problem, *, start: Floats | None = None, tol: float = 1e-4, max_iter: int = 1000
@@ -73,20 +79,30 @@ def plain_cutting_planes(
     """
     planes.add(best.risk.gradient, best.risk.value - dot(best.risk.gradient, best.f.scores))
     gap = gap_between(best, bound)
+    gaps: list[float] = []
     while n_iter < max_iter and np.isfinite(best.objective):
         n_iter += 1
         target, new_bound = planes.minimise(problem.strength)
         bound = max(bound, new_bound)
         best = _search_line(problem, best, target)
         gap = gap_between(best, bound)
+        gaps.append(gap)
         logger.debug("round %d: objective %.8g, gap %.2g, %d planes", n_iter, best.objective, gap, len(planes))
-        if gap <= tol * abs(best.objective) or gap == np.inf:
+        if gap <= tol * abs(best.objective) or gap == np.inf or _is_hopeless(gaps, tol * abs(best.objective), max_iter):
             break
         ahead = best.f.plus(_CUT_AHEAD, target.plus(-1.0, best.f))
         risk = problem.risk(ahead.scores)
         planes.add(risk.gradient, risk.value - dot(risk.gradient, ahead.scores))
     converged = gap <= tol * abs(best.objective)
     return SolveResult(best.f.coef, best.objective, gap, n_iter, 2 * n_iter, converged, n_constraints=len(planes))
+
+
+def _is_hopeless(gaps: list[float], enough: float, max_iter: int) -> bool:
+    """Say whether the gap, even if it fell much faster than it did of late, would not be small after all rounds."""
+    if len(gaps) <= _PATIENCE:
+        return False
+    pace = _FASTER * np.log(gaps[-1] / gaps[-1 - _PATIENCE]) / _PATIENCE
+    return bool(np.log(gaps[-1]) + pace * (max_iter - len(gaps)) > np.log(enough)) if enough > 0 else False
 
 
 def _search_line(problem: Problem, best: Point, target: Function) -> Point:

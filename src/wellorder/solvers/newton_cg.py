@@ -39,6 +39,9 @@ _FURTHER = 0.01
 _ROUNDING = 1e-12
 """Relative decreases of the objective that floating point may hide."""
 
+_STANDSTILL = 10
+"""So many steps in a row whose decrease floating point may hide are enough: the next thousand gain no more."""
+
 _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
 
@@ -84,7 +87,7 @@ def newton_cg(
     """
     space = problem.space
     point = problem.first(start)
-    n_products, n_iter, gap, stretch = 0, 0, np.inf, np.inf
+    n_products, n_iter, hidden, gap, stretch = 0, 0, 0, np.inf, np.inf
     last: _Last | None = None
     by_itself = preconditioner.inverse is not None and not certain  # whether M⁻¹ g is a step
     while np.isfinite(point.objective) and n_iter < max_iter:
@@ -125,9 +128,10 @@ def newton_cg(
             gap = step.predicted if step.predicted <= _ROUNDING * abs(point.objective) else gap
             break
         n_iter += 1
+        hidden = hidden + 1 if point.objective - new_point.objective <= _ROUNDING * abs(point.objective) else 0
         point = new_point
         logger.debug("step %d: objective %.10g, gap %.2g, %d products", n_iter, point.objective, gap, n_products)
-        if 0 <= gap <= enough and not certain:
+        if (0 <= gap <= enough and not certain) or hidden >= _STANDSTILL:
             break
     if gap < 0:  # a step along which rounding has turned the curvature: it says nothing about what is left
         gap = np.inf

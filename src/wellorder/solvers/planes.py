@@ -37,13 +37,18 @@ class Planes:
     def minimise(self, strength: float) -> tuple[Function, float]:
         """Minimise ½‖f‖² + strength · max(planes, 0); return the minimiser and the minimum.
 
-        In the dual, f = −strength · Σ θ_t a_t with θ on the simplex.
+        In the dual, f = −unit · Σ θ_t a_t with θ ≥ 0 and unit · Σ θ_t ≤ strength. Where the strength is far more than
+        one plane alone would take, 10¹² as it may be by the rows' weights, that is the unit: what the solver finds
+        should be of size one.
         """
-        theta = simplex_qp(strength**2 * self._gram, strength * self.offsets)
-        bound = strength * dot(theta, self.offsets) - 0.5 * strength**2 * float(theta @ self._gram @ theta)
+        squares = self._gram.diagonal()
+        alone = np.divide(self.offsets, squares, out=np.zeros_like(squares), where=(squares > 0) & (self.offsets > 0))
+        unit = min(strength, float(alone.max(initial=0.0)) or strength)
+        theta = simplex_qp(unit**2 * self._gram, unit * self.offsets, strength / unit)
+        bound = unit * dot(theta, self.offsets) - 0.5 * unit**2 * float(theta @ self._gram @ theta)
         coef = np.zeros(self._space.n_coef)
         for share, normal in zip(theta, self.normals, strict=True):
-            coef -= strength * share * normal.coef
+            coef -= unit * share * normal.coef
         self._drop_idle(theta)
         return Function(self._space, coef), bound
 
