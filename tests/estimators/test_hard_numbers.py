@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -245,3 +246,26 @@ def test_a_model_without_an_order_says_so(model):
     assert np.ptp(scores) == 0
     if not isinstance(model, CompareModel | wo.BestFeature | wo.RidgeRanker | wo.OrderEnsemble):
         assert any(issubclass(each.category, OneScoreWarning) for each in said)
+
+
+@pytest.mark.parametrize("values", ["ones", "any"])
+@pytest.mark.parametrize("model", [wo.BestFeature(), wo.RankBoost(3), wo.OrderBoost(n_estimators=3)], ids=str)
+def test_a_million_sparse_columns(model, values):
+    rng, n, entries = np.random.default_rng(0), 100, 2_000
+    data = np.ones(entries) if values == "ones" else rng.random(entries)
+    where = rng.integers(0, n, entries), rng.integers(0, 1_000_000, entries)
+    y = rng.integers(0, 3, n)
+    wide = sp.csr_array((data, where), shape=(n, 1_000_000))
+    begun = process_time()
+    model.fit(wide, y)
+    assert process_time() - begun < 10  # seconds: a look at each column would take minutes
+    filled = np.unique(wide.indices)
+    few = clone(model).fit(wide[:, filled].toarray(), y)
+    np.testing.assert_allclose(model.decision_function(wide), few.decision_function(wide[:, filled].toarray()))
+
+
+def test_bumps_refuse_what_they_cannot_do_in_hours():
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(sp.random_array((200, 25_000), density=0.45, rng=rng))
+    with pytest.raises(ValueError, match=r"25,000 sparse columns.*use learner='tree'"):
+        wo.OrderBoost().fit(X, rng.integers(0, 3, 200))

@@ -232,10 +232,10 @@ def test_many_small_columns_are_searched_at_once_with_the_same_gains(monkeypatch
         return dict(zip(keys, np.concatenate([gain for *_, gain in listed]).tolist(), strict=True))
 
     packed = BumpSearch(form_of_x(X), weight, 0.5)
-    assert packed._packed is not None
+    assert packed._packed
     monkeypatch.setattr(bump_search, "_MANY_COLUMNS", 10**9)
     one_by_one = BumpSearch(form_of_x(X), weight, 0.5)
-    assert one_by_one._packed is None
+    assert not one_by_one._packed
     assert gains(packed) == pytest.approx(gains(one_by_one), rel=1e-9, abs=1e-12)
     assert packed.best(gradient, curvature) == one_by_one.best(gradient, curvature)
 

@@ -138,7 +138,7 @@ class ProportionalOdds(OrdinalModel):
             result = coarse_to_fine(problem, start=start, tol=self.tol, max_iter=self.max_iter)
             thresholds = _LOSS.at(space.scores(result.coef), rows)[1] + origin_score(space, result.coef)
         warn_if_not_converged(result, self.max_iter, self.tol)
-        if not result.coef.any():
+        if result.converged and not result.coef.any():
             warn_of_one_score(NOTHING_TOLD_APART)
         self.coef_ = result.coef.astype(X.dtype)
         self.thresholds_ = thresholds

@@ -161,7 +161,7 @@ class SVOR(KernelModel, OrdinalModel):
         result = ordinal_svm(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
-        if not result.coef.any():
+        if result.converged and not result.coef.any():
             warn_of_one_score(_OVERLAP)
         found = ordinal_hinge(problem.space.scores(result.coef), rows)[1] + origin_score(problem.space, result.coef)
         self.thresholds_ = _in_order(found, self.thresholds)

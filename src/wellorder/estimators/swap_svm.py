@@ -168,7 +168,7 @@ class SwapSVM(KernelModel, Ranker):
         result = cutting_plane(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
-        if not result.coef.any():
+        if result.converged and not result.coef.any():
             warn_of_one_score(NOTHING_TOLD_APART)
         self.objective_ = result.objective
         self.gap_ = result.gap

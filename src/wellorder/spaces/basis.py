@@ -45,6 +45,71 @@ def read_column(X: Any, k: int) -> Column:
     return Column(None, np.asarray(X[:, k], dtype=float), np.nan)
 
 
+class ShortColumns(NamedTuple):
+    """Sparse columns of few values, side by side: their nodes, one for each value, are numbered through."""
+
+    feature: Array
+    """The number of each column, rising."""
+    size: Array
+    """How many nodes each column has."""
+    value: Floats
+    """Of each node, rising within a column."""
+    rest: Array
+    """Of each column, the node of the rows that are not stored."""
+    rows: Array
+    node: Array
+    """Of each entry, its row and its node."""
+
+    @property
+    def starts(self) -> Array:
+        """The first node of each column."""
+        return np.cumsum(self.size) - self.size
+
+    def take(self, a: int, b: int) -> ShortColumns:
+        """Return some of the columns, from one place to another."""
+        start, stop = int(self.size[:a].sum()), int(self.size[:b].sum())
+        mine = (self.node >= start) & (self.node < stop)
+        return ShortColumns(
+            self.feature[a:b],
+            self.size[a:b],
+            self.value[start:stop],
+            self.rest[a:b] - start,
+            self.rows[mine],
+            self.node[mine] - start,
+        )
+
+
+def short_columns(X: Any, weight: Floats, most: int) -> tuple[ShortColumns, Array]:
+    """Return the columns of a CSC array that have at most so many values, and the numbers of the others with entries.
+
+    Zero is one of the values: only columns that are not stored in all rows are taken, and none with NaN. Rows of zero
+    weight are not there. O(entries · log entries), whatever the number of columns: one without entries is constant.
+    """
+    n_active = int(np.count_nonzero(weight > 0))
+    column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    here = weight[X.indices] > 0
+    column, rows, value = column[here], X.indices[here], X.data[here].astype(float)
+    count = np.bincount(column, minlength=X.shape[1])
+    may = (count > 0) & (count < n_active)
+    may[column[np.isnan(value)]] = False
+    kept, shorter = may[column], np.flatnonzero(may)
+    # an entry of zero, of no row, in each column stands for the rows that are not stored
+    column = np.concatenate([column[kept], shorter])
+    rows = np.concatenate([rows[kept], np.full(len(shorter), -1)])
+    value = np.concatenate([value[kept], np.zeros(len(shorter))])
+    order = np.lexsort((value, column))
+    column, rows, value = column[order], rows[order], value[order]
+    first = np.ones(len(column), dtype=bool)
+    first[1:] = (column[1:] != column[:-1]) | (value[1:] != value[:-1])
+    size = np.bincount(column[first], minlength=X.shape[1])
+    may &= size <= most
+    kept = may[column]
+    column, rows, value, first = column[kept], rows[kept], value[kept], first[kept]
+    node, listed = np.cumsum(first) - 1, rows >= 0
+    found = ShortColumns(np.flatnonzero(may), size[may], value[first], node[~listed], rows[listed], node[listed])
+    return found, np.flatnonzero((count > 0) & ~may)
+
+
 @dataclass(frozen=True)
 class Standard:
     """Columns standardised by the mean and the deviation of the rows that they were fitted on.
@@ -62,15 +127,14 @@ class Standard:
     def fit(cls, X: Any, weight: Floats) -> Standard:
         """Take mean and deviation of each column, by weight; a constant column has scale one."""
         X, total = by_columns(X), float(weight.sum())
+        if sp.issparse(X):
+            return cls._fit_sparse(X, weight, total)
         mean, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         low, high = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        n_active = int(np.count_nonzero(weight > 0))
+        w = weight
         for k in range(X.shape[1]):
-            rows, values, _ = read_column(X, k)
-            w = weight if rows is None else weight[rows]
+            values = read_column(X, k).values
             seen = values[w > 0]
-            if len(seen) < n_active:
-                seen = np.append(seen, 0.0)  # what a sparse column does not list
             low[k], high[k] = seen.min(initial=np.inf), seen.max(initial=-np.inf)
             peak = float(np.abs(values).max(initial=0.0, where=w > 0))
             if peak == 0.0:
@@ -78,12 +142,31 @@ class Standard:
             values = values / peak  # squares of what is as large as floats can be would overflow
             centre = float(np.einsum("i,i->", w, values)) / total
             away = values - centre
-            variance = float(np.einsum("i,i,i->", w, away, away)) + max(total - float(w.sum()), 0.0) * centre**2
-            deviation = float(np.sqrt(variance / total))
+            deviation = float(np.sqrt(float(np.einsum("i,i,i->", w, away, away)) / total))
             mean[k] = centre * peak
             if deviation > 1e-13:  # else rounding is all there is
                 scale[k] = deviation * peak
         return cls(mean, scale, low, high)
+
+    @classmethod
+    def _fit_sparse(cls, X: Any, weight: Floats, total: float) -> Standard:
+        """Do the same for all columns at once, in O(entries): rows that are not stored hold zeros."""
+        d, n_active = X.shape[1], int(np.count_nonzero(weight > 0))
+        column, w = np.repeat(np.arange(d), np.diff(X.indptr)), weight[X.indices]
+        active = w > 0
+        column, w, values = column[active], w[active], X.data[active].astype(float)
+        some_zero = np.bincount(column, minlength=d) < n_active
+        low, high = np.where(some_zero, 0.0, np.inf), np.where(some_zero, 0.0, -np.inf)
+        np.minimum.at(low, column, values)
+        np.maximum.at(high, column, values)
+        peak = np.maximum(np.abs(low), np.abs(high))
+        unit = np.where(peak > 0, peak, 1.0)
+        values = values / unit[column]
+        centre = np.bincount(column, w * values, minlength=d) / total
+        squares = np.bincount(column, w * (values - centre[column]) ** 2, minlength=d)
+        unseen = np.maximum(total - np.bincount(column, w, minlength=d), 0.0)
+        deviation = np.sqrt((squares + unseen * centre**2) / total)
+        return cls(centre * unit, np.where(deviation > 1e-13, deviation * unit, 1.0), low, high)
 
     def column(self, X: Any, k: int) -> Column:
         """Return column k of X, standardised."""

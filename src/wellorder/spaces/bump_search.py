@@ -7,13 +7,15 @@ a small table, nodes × centres.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..sweeps import Array, Floats, parallel_map, ranges
 from ..sweeps.nodes import Nodes, node_sums
-from .basis import Column, Standard, bump, by_columns
+from .basis import Column, ShortColumns, Standard, bump, by_columns, short_columns
 
 MOST_CENTRES = 256
 """A column with more distinct values offers so many quantiles of them as centres."""
@@ -27,6 +29,16 @@ _MOST_KEPT = 1 << 28
 
 _FEW_NODES = 16
 _FEW_ROWS = 5_000
+_MOST_SHORT = 64
+"""Values of a sparse column that is worked on together with others."""
+
+_TABLE = 1 << 21
+"""Entries of a table, nodes × centres of all its columns, that is gone through at a time."""
+
+_MOST_PACKED = 1 << 26
+_MOST_COLUMNS = 20_000
+"""Entries of all such tables, and columns that have one of their own, up to which 100 rounds take minutes."""
+
 _MANY_COLUMNS = 64
 """From this many columns on, those with few nodes and few rows listed are worked on all at once: a call for each of
 them would take longer than its work."""
@@ -64,22 +76,17 @@ class _Candidates:
 class _Packed:
     """Columns with few nodes, side by side: their nodes are numbered through, and so are their centres."""
 
-    def __init__(self, columns: list[_Candidates], width: float) -> None:
-        size = np.array([len(column.places) for column in columns])
-        n_centres = np.array([len(column.centres) for column in columns])
-        self._starts = np.concatenate([[0], np.cumsum(size)[:-1]])
-        self.feature = np.repeat([column.feature for column in columns], n_centres)
-        self.centres = np.concatenate([column.centres for column in columns])
-        self._rest = self._starts + [column.nodes.rest for column in columns]
-        listed = np.repeat(self._starts, [len(column.nodes.code) for column in columns])
-        rows, codes = (np.concatenate([column.nodes[part] for column in columns]) for part in (0, 1))
-        self._nodes = Nodes(rows, (listed + codes).astype(np.int32), np.empty(0, np.float32), -1, int(size.sum()))
+    def __init__(self, columns: ShortColumns, places: Floats, width: float) -> None:
+        size = columns.size
+        self._starts, self._rest = columns.starts, columns.rest
+        self.feature, self.centres = np.repeat(columns.feature, size), places
+        code = columns.node.astype(np.int32)
+        self._nodes = Nodes(columns.rows.astype(np.int32), code, np.empty(0, np.float32), -1, int(size.sum()))
         # one entry for each centre and each node of its column
-        per_centre = np.repeat(size, n_centres)
-        self._entry = ranges(np.repeat(self._starts, n_centres), per_centre).astype(np.int32)
+        per_centre = np.repeat(size, size)
+        self._entry = ranges(np.repeat(self._starts, size), per_centre).astype(np.int32)
         self._begins = np.concatenate([[0], np.cumsum(per_centre)[:-1]])
-        places = np.concatenate([column.places for column in columns])
-        self._height = bump(places[self._entry], np.repeat(self.centres, per_centre), width)
+        self._height = bump(places[self._entry], np.repeat(places, per_centre), width)
 
     def gains(self, payload: Floats, totals: Floats) -> Floats:
         """Return what each centre gains."""
@@ -96,15 +103,23 @@ class BumpSearch:
     def __init__(self, X: Any, weight: Floats, width: float) -> None:
         X = by_columns(X)
         self.standard, self.width = Standard.fit(X, weight), width
-        found = (_place(k, self.standard.column(X, k), weight, width) for k in range(X.shape[1]))
+        short, others = _short_sparse(X, weight) if sp.issparse(X) else (None, range(X.shape[1]))
+        found = (_place(k, self.standard.column(X, k), weight, width) for k in others)
         self._columns = [column for column in found if column is not None]
+        self._packed = [] if short is None else [_Packed(part, self._standardised(part), width) for part in _cut(short)]
         small = [column for column in self._columns if column.small]
-        self._packed = _Packed(small, width) if len(small) >= _MANY_COLUMNS else None
-        if self._packed is not None:
+        if len(small) >= _MANY_COLUMNS:
             self._columns = [column for column in self._columns if not column.small]
+            together = _side_by_side(small)
+            self._packed.append(_Packed(together, together.value, width))
         self._n_rows = X.shape[0]
         size = sum(8 * len(column.places) * len(column.centres) for column in self._columns)
         self._tables = [column.table(width) for column in self._columns] if size <= _MOST_KEPT else None
+
+    def _standardised(self, columns: ShortColumns) -> Floats:
+        """Return the nodes' values, standardised."""
+        column = np.repeat(columns.feature, columns.size)
+        return np.asarray((columns.value - self.standard.mean[column]) / self.standard.scale[column])
 
     def best(self, gradient: Floats, curvature: Floats) -> Best | None:
         r"""Return the bump with the largest ⟨g, h⟩² / Σ_i D_i (h_i − h̄)², h̄ being the mean of h by D.
@@ -130,9 +145,7 @@ class BumpSearch:
 
     def _all_gains(self, payload: Floats, totals: Floats) -> list[tuple[Array, Floats, Floats]]:
         """Return the features of some centres, rising, the centres themselves, and what each of them gains."""
-        gains = []
-        if self._packed is not None:
-            gains.append((self._packed.feature, self._packed.centres, self._packed.gains(payload, totals)))
+        gains = [(part.feature, part.centres, part.gains(payload, totals)) for part in self._packed]
         numbers = range(len(self._columns))
         parts = [numbers[part::_PARTS] for part in range(min(_PARTS, len(numbers)))]
         if not parts:
@@ -151,6 +164,42 @@ class BumpSearch:
         sums = node_sums(column.nodes, payload, totals)
         slope, mean = sums @ table
         return _gain(slope, mean, sums[1] @ (table * table), totals[1])
+
+
+def _short_sparse(X: Any, weight: Floats) -> tuple[ShortColumns | None, Array]:
+    """Return the columns of a CSC array to be worked on all at once, and the numbers of those that are not.
+
+    Columns with no entries are in neither: they are constant.
+    """
+    found, others = short_columns(X, weight, _MOST_SHORT)
+    n_filled, short = len(found.feature) + len(others), found if len(found.feature) >= _MANY_COLUMNS else None
+    if short is None:
+        others = np.union1d(found.feature, others)
+    if len(others) > _MOST_COLUMNS or int((found.size.astype(np.int64) ** 2).sum()) > _MOST_PACKED:
+        raise ValueError(
+            f"X has {n_filled:,} sparse columns with so many different values that bumps over "
+            "them would take hours; use learner='tree', RankBoost or RankSVM, or fewer columns"
+        )
+    return short, others
+
+
+def _cut(columns: ShortColumns) -> list[ShortColumns]:
+    """Cut columns into parts whose tables stay small."""
+    table = np.cumsum(columns.size.astype(np.int64) ** 2)
+    ends = np.searchsorted(table, np.arange(1, 1 + -(-table[-1] // _TABLE)) * _TABLE, side="right")
+    bounds = np.unique([0, *ends.tolist(), len(columns.size)]).tolist()
+    return [columns.take(a, b) for a, b in pairwise(bounds)]
+
+
+def _side_by_side(columns: list[_Candidates]) -> ShortColumns:
+    """Put columns side by side, their nodes numbered through."""
+    size = np.array([len(column.places) for column in columns])
+    starts = np.cumsum(size) - size
+    listed = np.repeat(starts, [len(column.nodes.code) for column in columns])
+    rows, codes = (np.concatenate([column.nodes[part] for column in columns]) for part in (0, 1))
+    feature, places = np.array([column.feature for column in columns]), [column.places for column in columns]
+    rest = starts + [column.nodes.rest for column in columns]
+    return ShortColumns(feature, size, np.concatenate(places), rest, rows, listed + codes)
 
 
 def _gain(slope: Floats, mean: Floats, squares: Floats, total: float) -> Floats:

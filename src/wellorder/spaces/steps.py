@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..sweeps import Array, Floats, parallel_map
 from ..sweeps.nodes import Nodes, node_sums
-from .basis import Column, by_columns, read_column
+from .basis import Column, ShortColumns, by_columns, read_column, short_columns
 
 MOST_THRESHOLDS = 256
 """A column with more distinct values offers so many quantiles of them as thresholds."""
@@ -102,8 +103,10 @@ class StepSearch:
 
     def __init__(self, X: Any, weight: Floats) -> None:
         X = by_columns(X)
-        found = (_place(k, read_column(X, k), weight) for k in range(X.shape[1]))
+        short, others = short_columns(X, weight, MOST_THRESHOLDS + 1) if sp.issparse(X) else (None, range(X.shape[1]))
+        found = (_place(k, read_column(X, k), weight) for k in others)
         self._columns = [column for column in found if column is not None]
+        self._packed = None if short is None or not (short.size > 1).any() else _Packed(short)
         self._n_rows = X.shape[0]
 
     def best(self, gradient: Floats) -> Step | None:
@@ -113,21 +116,50 @@ class StepSearch:
         """
         payload = np.stack([gradient, np.zeros_like(gradient)])
         totals = payload.sum(axis=1)
-        parts = [self._columns[part::_PARTS] for part in range(min(_PARTS, len(self._columns)))]
-        if not parts:
+        parts = [self._columns[part::_PARTS] for part in range(min(_PARTS, len(self._columns)))] or [[]]
+        packed = np.empty(0) if self._packed is None else self._packed.pulls(payload, totals)
+        if not self._columns and not len(packed):
             return None
         work = self._n_rows if len(self._columns) >= _PARTS else 0
         pulls = parallel_map(lambda part: [_pulls(column, payload, totals) for column in part], parts, work)
         both = [pair for part, some in zip(parts, pulls, strict=True) for pair in zip(part, some, strict=True)]
-        largest = max(float(pull.max()) for _, pull in both)
+        largest = max([float(pull.max()) for _, pull in both] + [float(packed.max(initial=0.0))])
         if not 0 < largest < np.inf:
             return None
         first = []
+        if self._packed is not None and (good := packed >= (1.0 - 1e-9) * largest).any():
+            first.append(self._packed.step(int(np.argmax(good))))
         for column, pull in both:
             good = pull >= (1.0 - 1e-9) * largest
             if good.any():
                 first.append(Step(column.feature, float(column.thresholds[np.argmax(good)])))
         return min(first, key=lambda step: step.feature)
+
+
+class _Packed:
+    """Sparse columns side by side: every node but the last of a column is a threshold."""
+
+    def __init__(self, columns: ShortColumns) -> None:
+        self._starts, self._rest = columns.starts, columns.rest
+        last = self._starts + columns.size - 1
+        self._last = np.repeat(last, columns.size)
+        self._is_threshold = np.ones(len(columns.value), dtype=bool)
+        self._is_threshold[last] = False
+        self._feature = np.repeat(columns.feature, columns.size)[self._is_threshold]
+        self._threshold = columns.value[self._is_threshold]
+        code, none = columns.node.astype(np.int32), np.empty(0, np.float32)
+        self._nodes = Nodes(columns.rows.astype(np.int32), code, none, -1, len(columns.value))
+
+    def pulls(self, payload: Floats, totals: Floats) -> Floats:
+        """Return |Σ g over the rows beyond each threshold|."""
+        sums = node_sums(self._nodes, payload, totals)[0]
+        sums[self._rest] += totals[0] - np.add.reduceat(sums, self._starts)
+        upto = np.cumsum(sums)  # each column adds the whole gradient, which is next to nothing: no digits are lost
+        return np.asarray(np.abs(upto[self._last] - upto)[self._is_threshold])
+
+    def step(self, place: int) -> Step:
+        """Return the step at a place among the thresholds."""
+        return Step(int(self._feature[place]), float(self._threshold[place]))
 
 
 def _pulls(column: _Candidates, payload: Floats, totals: Floats) -> Floats:
