@@ -269,7 +269,9 @@ def test_what_is_no_number_is_not_ranked(run, wines, tmp_path):
         ):
             found = run(*command)
             assert (found.code, found.out) == (2, ""), command
-            assert found.err == "error: the score of row 1 is NaN\n"
+            assert (
+                found.err == "error: large.csv, line 3: its score is NaN: its numbers are far too large to order by\n"
+            )
         assert run("explain", "m.wo", "large.csv", "a", "b").code == 2
     assert not (tmp_path / "list.csv").exists()
 

@@ -242,6 +242,14 @@ def test_a_few_bytes_of_parquet_that_stand_for_many_rows(tmp_path, monkeypatch, 
         read(tmp_path / "t.parquet")
 
 
+def test_categories_are_weighed_without_writing_them_out(tmp_path, monkeypatch):
+    column = pl.Series(["z" * 100_000], dtype=pl.Categorical).new_from_index(0, 200_000)
+    pl.DataFrame({"a": column}).write_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(parquet_room, "room", lambda: 10**9)
+    with pytest.raises(DataError, match=r"t\.parquet: its 200,000 rows take about 60 GB of memory"):
+        read(tmp_path / "t.parquet")
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_endings_are_told_once(name):
     others = {ending for other, each in FORMATS.items() if other != name for ending in each.endings}

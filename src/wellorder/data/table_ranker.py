@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..order import check_scores
 from ..order.columns import own_order
 from ..scoring import advantage_of, count_fitted_groups, list_scores, ranks_lists
 from ..spaces import Pairs
@@ -37,7 +36,7 @@ from ..state import (
     tuple_of,
 )
 from ..suggest import suggest
-from ..sweeps import Array, Ints
+from ..sweeps import Array, Ints, to_numpy
 from .comparison_files import is_pairs, read_pairs
 from .encode import TableEncoder
 from .errors import row_error
@@ -171,7 +170,10 @@ class TableRanker(Stored, BaseEstimator):
         else:
             groups = self._groups_of(X) if ranks_lists(self.ranker_) else None
             scores = list_scores(self.ranker_, self.encoder_.transform(X), groups)
-        check_scores(scores, len(scores))
+        bad = np.flatnonzero(np.isnan(to_numpy(scores)))
+        if bad.size:
+            places = X.places if isinstance(X, Table) else None
+            raise row_error(places, "its score is NaN: its numbers are far too large to order by", int(bad[0]))
         return scores
 
     def predict(self, X: Any) -> Array:
