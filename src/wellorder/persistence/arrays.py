@@ -41,9 +41,12 @@ def read_dtype(text: Any) -> np.dtype[Any]:
     if not isinstance(text, str) or not _DTYPE.fullmatch(text):
         raise ModelFileError(f"{str(text)[:60]!r} is not a type of array that a model file may hold")
     try:
-        return np.dtype(text)
+        dtype = np.dtype(text)
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"the array type {text!r} is not known here: {error}") from None
+    if dtype.itemsize < 0:  # older NumPy lets the size of a long text overflow
+        raise ModelFileError(f"the array type {text!r} is not known here: it is too long")
+    return dtype
 
 
 def array_bytes(array: Array) -> bytes:
