@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -52,8 +55,6 @@ DRAWN = {
 }
 NO_KERNEL = {
     "check_positive_only_tag_during_fit": "its matrix is negative on the diagonal, which no kernel is",
-    "check_sample_weights_not_an_array": "its matrix is indefinite, and the fit says so",
-    "check_sample_weights_pandas_series": "its matrix is indefinite, and the fit says so",
 }
 
 
@@ -90,4 +91,8 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("default:no member orders held-out rows")  # nor can any, where grades are drawn at random
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learns_estimator_checks(estimator, check):
-    check(estimator)
+    with warnings.catch_warnings():
+        if estimator.get_params().get("kernel") == "precomputed":
+            # the checks give it distances, which are no kernel; whether the fit has to say so hangs on rounding
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)

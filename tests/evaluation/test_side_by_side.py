@@ -286,3 +286,10 @@ def test_memory_is_estimated_and_what_has_no_room_is_left_out(monkeypatch):
     assert "ridge" in chosen
     assert memory.needed < 3.5e8
     assert choose_methods(task, ["rank-svm-rbf"], first)[0] == ["rank-svm-rbf"]  # named, it is tried
+
+
+def test_what_is_meant_for_authors_of_libraries_is_no_note():
+    with hear_warnings() as notes:
+        for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning, FutureWarning):
+            warnings.warn(kind.__name__, kind, stacklevel=1)
+    assert notes == ["FutureWarning"]

@@ -102,12 +102,12 @@ def test_the_order_of_rows_and_the_names_of_groups_do_not_count(name, case, seed
     place = rng.permutation(len(y))
     names = np.array([str(uuid.UUID(int=int(rng.integers(2**62)))) for _ in range(10)], dtype=object)
     other = quietly(metric, y[place], case.scores[place], names[case.group][place])
-    assert other == pytest.approx(value, abs=1e-12, nan_ok=True)
+    assert other == pytest.approx(value, rel=1e-12, abs=1e-12, nan_ok=True)
     judged = ~np.isnan(y)
     left = quietly(metric, y[judged], case.scores[judged], case.group[judged])
-    assert left == pytest.approx(value, abs=1e-12, nan_ok=True)  # unjudged rows are left out
+    assert left == pytest.approx(value, rel=1e-12, abs=1e-12, nan_ok=True)  # unjudged rows are left out
     monotone = quietly(metric, y, np.arctan(case.scores), case.group)
-    assert monotone == pytest.approx(value, abs=1e-12, nan_ok=True)  # only the order of scores counts
+    assert monotone == pytest.approx(value, rel=1e-12, abs=1e-12, nan_ok=True)  # only the order of scores counts
 
 
 @pytest.mark.parametrize("name", NAMES + MORE)
@@ -127,7 +127,7 @@ def test_grades_stand_in_for_y(name):
     y, scores, group = rng.integers(0, 3, 30), np.round(rng.standard_normal(30), 1), rng.integers(0, 4, 30)
     metric = parse(name)
     order = dict(metric.options).get("order", "linear" if "cost" in name else "full")
-    assert metric(wo.Grades(y, group, order), scores) == pytest.approx(metric(y, scores, group), abs=1e-12)
+    assert metric(wo.Grades(y, group, order), scores) == pytest.approx(metric(y, scores, group), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES + MORE)

@@ -64,6 +64,7 @@ def read_parts_for(model: TableRanker, data: tuple[str, ...]) -> Table:
 
 def _connect(distributed: Any, scheduler: str) -> Any:
     try:
+        distributed.comm.resolve_address(scheduler)  # of an unknown kind, or host: a client would stay half open
         return distributed.Client(scheduler, timeout="5s")
     except (OSError, ValueError) as error:
         raise click.UsageError(f"--scheduler {scheduler}: no Dask cluster is found there ({error})") from None

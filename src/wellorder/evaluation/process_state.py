@@ -17,6 +17,8 @@ from threadpoolctl import threadpool_limits
 from ..sweeps.dispatch import THREADS_FROM
 
 _notes: ContextVar[list[str] | None] = ContextVar("notes", default=None)
+_NOT_FOR_USERS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+"""Meant for authors of libraries: Python hides them too, and which trial meets them hangs on who loads what first."""
 
 
 class _Shared:
@@ -52,6 +54,8 @@ def _listening() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
+        for kind in _NOT_FOR_USERS:
+            warnings.simplefilter("ignore", kind)
         warnings.showwarning = note
         yield
 
@@ -68,7 +72,7 @@ def steady_sums(n_rows: int) -> Iterator[None]:
 
 @contextmanager
 def hear_warnings() -> Iterator[list[str]]:
-    """Collect what this thread is warned of, and show none of it.
+    """Collect what this thread is warned of, and show none of it; what libraries warn their authors of is left out.
 
     Other threads that silence warnings silence the whole process meanwhile: beside them, some may be missed.
     """
