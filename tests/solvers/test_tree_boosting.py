@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import builtins
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -182,3 +185,27 @@ def test_a_risk_that_overflows_ends_the_rounds_before_it():
     assert 3 < result.n_rounds == len(result.pieces) < 100
     assert np.isfinite(result.train_risk).all()
     assert np.abs(result.pieces.scores(X)).max() <= 0.5
+
+
+FORKED = """
+import os, signal, sys
+import numpy as np
+import wellorder as wo
+from wellorder.solvers import tree_boosting
+
+tree_boosting.THREADS_FROM = 100  # as if the rows were many: LightGBM starts its threads
+X, y = np.random.default_rng(0).standard_normal((2_000, 5)), np.arange(2_000) % 3
+here = wo.BoostedTrees(n_estimators=3).fit(X, y).decision_function(X)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)  # ends it where it would wait for ever
+    there = wo.BoostedTrees(n_estimators=3).fit(X, y).decision_function(X)
+    os._exit(0 if np.array_equal(here, there) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_after_trees_grows_the_same_trees():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], timeout=120, check=False)
+    assert done.returncode == 0

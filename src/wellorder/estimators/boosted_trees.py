@@ -63,6 +63,12 @@ class BoostedTrees(Ranker):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    Notes
+    -----
+    Trees are grown by LightGBM, whose threads (from 50,000 rows on) do not survive a fork: in a process that was forked
+    after such a fit, trees are grown on one thread, to the same bits. Other libraries with OpenMP threads may wait for
+    ever there; start processes with ``multiprocessing.get_context("spawn")`` or ``"forkserver"``, or with joblib.
+
     Examples
     --------
     >>> import numpy as np

@@ -106,6 +106,12 @@ class OrderBoost(OrdinalModel):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    Notes
+    -----
+    Trees are grown by LightGBM, whose threads (from 50,000 rows on) do not survive a fork: in a process that was forked
+    after such a fit, trees are grown on one thread, to the same bits. Other libraries with OpenMP threads may wait for
+    ever there; start processes with ``multiprocessing.get_context("spawn")`` or ``"forkserver"``, or with joblib.
+
     References
     ----------
     Uematsu, Lee (2015), Statistical optimality in multipartite ranking and ordinal regression.

@@ -109,6 +109,10 @@ class RankSVM(DeviceModel, Ranker):
     turn metadata routing on (``sklearn.set_config(enable_metadata_routing=True)``): without it
     ``GridSearchCV`` passes no ``groups`` to ``fit``, silently, and rows of different queries are compared.
 
+    Pairs do not see where zero is, so columns that lie thousands of times their range away from it (dates in seconds,
+    say) are moved there for the fit, which then holds a copy of X; ``coef_`` is the same. A kernel="poly" does see it,
+    and warns.
+
     Ranking SVM for IR weighs pairs by their two grades, τ, and by their query, so that long lists have no more say than
     short ones: ``order=OrderGraph.from_edges(…)`` holds the τ, and ``balance="groups"`` divides each query's weights
     by their sum. For the original's division by the number m of a query's pairs, leave ``balance`` and give each row of

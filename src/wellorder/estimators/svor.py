@@ -34,7 +34,8 @@ class SVOR(KernelModel, OrdinalModel):
     this is the support vector machine for two classes.
 
     It learns to tell levels apart, not to order the rows within and across them: what it aims at is a step function, so
-    its scores crowd around a few values and may tie, and a Ranking SVM is often the better ranker. The grade of a
+    its scores crowd around a few values and may tie, and a Ranking SVM is often the better ranker. Where levels overlap
+    much, f = 0 may be the very optimum; every score is the same then, and a warning says so. The grade of a
     row is the number of thresholds that its score has passed.
 
     Thresholds are minimised out in every step. Without a kernel that costs one sort of the scores, and there is no

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -126,8 +127,7 @@ def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[
         "deterministic": True,
         "force_col_wise": True,
         "seed": seed,
-        # its threads wait for each other in a busy loop: on few rows, beside any other work, that takes longest of all
-        "num_threads": 1 if n_rows < THREADS_FROM else 0,
+        "num_threads": _n_threads(n_rows),
         "use_missing": False,
         "zero_as_missing": False,
         "learning_rate": rounds.learning_rate,
@@ -140,6 +140,23 @@ def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[
         "bagging_fraction": shape.subsample,
         "bagging_freq": int(shape.subsample < 1.0),
     }
+
+
+_started_in: set[int] = set()
+"""The process in which LightGBM has started its threads; after a fork, that is another one."""
+
+
+def _n_threads(n_rows: int) -> int:
+    """Return how many threads LightGBM may use; 0: as many as there are.
+
+    They wait for each other in a busy loop: on few rows, beside any other work, that takes longest of all. And they do
+    not live on in a forked process, where OpenMP would wait for them for ever: there, one has to do.
+    """
+    if n_rows < THREADS_FROM:
+        return 1
+    if not _started_in:
+        _started_in.add(os.getpid())
+    return 0 if os.getpid() in _started_in else 1
 
 
 class _Booster:
