@@ -576,3 +576,14 @@ def test_the_rich_model_of_the_fuzz_tests_is_good(path):
     wo.save(model, path)
     assert (wo.load(path).decision_function(X) == model.decision_function(X)).all()
     assert json.dumps(take_apart(path.read_bytes())[0]).count('"object"') >= 5
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs /dev/fd")
+def test_a_pipe_is_refused_by_name():
+    reading, writing = os.pipe()
+    os.close(writing)
+    try:
+        with pytest.raises(ModelFileError, match=f"^/dev/fd/{reading}: it is a pipe"):
+            wo.load(f"/dev/fd/{reading}")
+    finally:
+        os.close(reading)

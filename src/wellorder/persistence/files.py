@@ -98,6 +98,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     name = os.fspath(path)
     with open(name, "rb") as stream:
         try:
+            if not stream.seekable():
+                raise ModelFileError("it is a pipe, and a model file is read back and forth; give the file itself")
             archive = Archive(stream)
             return _build(archive, name)
         except ModelFileError as error:
