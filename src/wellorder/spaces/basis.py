@@ -18,6 +18,9 @@ _NARROWEST = 1e-300
 
 _STANDARD = ("mean", "scale", "low", "high")
 
+_FEW_ENTRIES = 2_000
+"""Entries of a sparse column up to which a call for it alone takes longer than its work."""
+
 _BLOCK = 16_384
 """Rows of a column that are worked on at a time: they stay in the cache."""
 
@@ -82,15 +85,19 @@ class ShortColumns(NamedTuple):
 def short_columns(X: Any, weight: Floats, most: int) -> tuple[ShortColumns, Array]:
     """Return the columns of a CSC array that have at most so many values, and the numbers of the others with entries.
 
-    Zero is one of the values: only columns that are not stored in all rows are taken, and none with NaN. Rows of zero
-    weight are not there. O(entries · log entries), whatever the number of columns: one without entries is constant.
+    Zero is one of the values: only columns that are not stored in all rows are taken, none with NaN, and none with so
+    many entries that going through it alone costs no more. Rows of zero weight are not there. O(entries · log entries),
+    whatever the number of columns: one without entries is constant.
     """
-    n_active = int(np.count_nonzero(weight > 0))
-    column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-    here = weight[X.indices] > 0
-    column, rows, value = column[here], X.indices[here], X.data[here].astype(float)
+    n_active, stored = int(np.count_nonzero(weight > 0)), np.diff(X.indptr)
+    may = (stored > 0) & (stored <= _FEW_ENTRIES)
+    here = np.repeat(may, stored)
+    column, rows, value = np.repeat(np.flatnonzero(may), stored[may]), X.indices[here], X.data[here].astype(float)
+    if not (weight > 0).all():
+        here = weight[rows] > 0
+        column, rows, value = column[here], rows[here], value[here]
     count = np.bincount(column, minlength=X.shape[1])
-    may = (count > 0) & (count < n_active)
+    may &= (count > 0) & (count < n_active)
     may[column[np.isnan(value)]] = False
     kept, shorter = may[column], np.flatnonzero(may)
     # an entry of zero, of no row, in each column stands for the rows that are not stored
@@ -107,7 +114,7 @@ def short_columns(X: Any, weight: Floats, most: int) -> tuple[ShortColumns, Arra
     column, rows, value, first = column[kept], rows[kept], value[kept], first[kept]
     node, listed = np.cumsum(first) - 1, rows >= 0
     found = ShortColumns(np.flatnonzero(may), size[may], value[first], node[~listed], rows[listed], node[listed])
-    return found, np.flatnonzero((count > 0) & ~may)
+    return found, np.flatnonzero((stored > 0) & ~may)
 
 
 @dataclass(frozen=True)
