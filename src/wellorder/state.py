@@ -28,9 +28,6 @@ _MOST_ALIKE = 100
 ANY = "?"
 """A size that nothing else depends on."""
 
-_SETTINGS = frozenset({"_metadata_request", "_sklearn_output_config"})
-"""What scikit-learn keeps on an estimator beside its parameters: the metadata it wants, and the form of its answers."""
-
 _STEPS = {"-1": -1, "+1": 1, "+2": 2}
 
 
@@ -98,9 +95,11 @@ def _fit_whole(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _forget_fit(model: Any) -> None:
-    """Take everything from a model that a fit may have put there."""
+    """Take everything from a model that a fit may have put there; what else its own class has made stays."""
+    parameters = model.get_params(deep=False).keys()
+    private = {name for name in model._fitted_state() if name.startswith("_")}
     for name in list(vars(model)):
-        if (name.startswith("_") or name.endswith("_")) and name not in _SETTINGS:
+        if name not in parameters and (name.endswith("_") or name in private):
             delattr(model, name)
 
 
@@ -218,8 +217,8 @@ def labels(*shape: str | int) -> Part:
 
     def check(value: Any, sizes: Sizes) -> None:
         _array(value, shape, "biufUSOMm", "labels", sizes)
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
-            _refuse("it holds something that is not a finite number")
+        if value.dtype.kind == "f" and np.isnan(value).any():
+            _refuse("it holds something that is not a number")
         if value.dtype.kind == "O" and any(not _is_label(label) for label in value.flat):
             _refuse("it holds something that is no label")
         if value.ndim == 1 and not _all_different(value):
@@ -345,10 +344,16 @@ def one_of(*options: Any) -> Part:
     """Expect one of a few values: of its type, too."""
 
     def check(value: Any, sizes: Sizes) -> None:
-        if not any(type(value) is type(option) and value == option for option in options):
+        if not any(_is_like(value, option) and value == option for option in options):
             raise ValueError(f"{_shown(value)} is not among {', '.join(map(repr, options))}")
 
     return Part(check)
+
+
+def _is_like(value: Any, option: Any) -> bool:
+    """Say whether a value is of an option's type: NumPy's text and truth values, as grids of it hold, included."""
+    kinds = (bool, np.bool_) if isinstance(option, bool) else type(option)
+    return isinstance(value, kinds) and isinstance(value, bool | np.bool_) == isinstance(option, bool)
 
 
 def of(kind: type | tuple[type, ...], what: str) -> Part:

@@ -117,9 +117,10 @@ def _written_beside(target: str, temporary: str) -> Iterator[BinaryIO]:
         try:
             os.replace(temporary, target)
         except OSError as error:
-            if error.errno != errno.EBUSY:
+            if error.errno not in (errno.EBUSY, errno.EPERM):
                 raise
-            shutil.copyfile(temporary, target)  # a file that is mounted by itself stays where it is
+            # a file that is mounted by itself stays where it is; so does somebody else's in a folder like /tmp
+            shutil.copyfile(temporary, target)
             os.unlink(temporary)
     except BaseException:
         with suppress(OSError):

@@ -131,3 +131,26 @@ def test_warnings_still_point_at_the_line_that_fits():
     with pytest.warns(UserWarning, match="stopped after") as heard:
         wo.RankSVM(max_iter=1, tol=1e-12, loss="logistic").fit(X, [0, 1, 2, 0, 1, 2])
     assert heard[0].filename == __file__
+
+
+class Mine(wo.RankSVM):
+    """Somebody's own ranker, with a parameter and a place to keep things that look as if they were fitted."""
+
+    def __init__(self, C=1.0, lambda_=3):
+        super().__init__(C=C)
+        self.lambda_ = lambda_
+        self._kept = {}
+
+    def fit(self, X, y, groups=None):
+        self._kept["n"] = len(X)
+        return super().fit(X, y, groups=groups)
+
+
+def test_a_fit_that_fails_forgets_only_what_was_fitted():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = Mine().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="pair"):
+        model.fit(X, np.zeros(20))
+    assert not hasattr(model, "coef_")
+    assert model.get_params() == {"C": 1.0, "lambda_": 3}
+    assert model.fit(X, X[:, 0])._kept == {"n": 20}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -215,3 +216,10 @@ def test_a_disk_that_is_full_costs_no_record(tmp_path, monkeypatch):
 def test_a_file_that_cannot_be_written_is_named_before_anything_is_computed(tmp_path):
     with pytest.raises(OSError, match=r"absent.records.jsonl"):
         RecordFile(tmp_path / "absent" / "records.jsonl").refuse_unwritable()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+def test_devices_hold_no_records():
+    assert len(RecordFile("/dev/zero")) == 0
+    with pytest.raises(ValueError, match=r"^/dev/zero: it is a device, and holds no records"):
+        list(read_records("/dev/zero"))

@@ -137,6 +137,7 @@ LEGITIMATE = {
     "categories_.0": ("text",),  # which it is, in other columns than those asked about
     "categories_.1": ("text",),
     "categories_.2": ("text",),
+    "classes_": ("inf at 0", "inf at -1", "-inf at 0", "-inf at -1"),  # grades that are better, or worse, than any
     "lambdas_": ("negative at 0", "negative at -1"),  # steep, but a power; scikit-learn says that it is infinite
     "degree": (10**8,),  # a steep polynomial
     "OrderEnsemble.threshold_": ("missing",),  # the ensemble of grades that it is then has none

@@ -430,3 +430,38 @@ def test_another_scikit_learn_warns_only_if_its_estimators_are_inside(tmp_path, 
         ModelFileWarning, match=r"within\.wo holds scikit-learn estimators written with scikit-learn 1\.6\.1"
     ):
         wo.load(within)
+
+
+def _with_a_gap():
+    return pd.DataFrame({"c": ["x", "y", "x", "z", None, "x"] * 4, "a": np.arange(24.0), "b": np.arange(24.0) % 5})
+
+
+WRITTEN_AND_READ = {
+    "text of NumPy": lambda: wo.RankSVM(kernel=np.str_("rbf")),
+    "truth of NumPy": lambda: wo.RankSVM(warm_start=np.False_),
+    "columns as a tuple": lambda: make_pipeline(make_column_transformer((StandardScaler(), ("a", "b"))), wo.RankSVM()),
+    "rare categories beside a missing one": lambda: make_pipeline(
+        make_column_transformer(
+            (OrdinalEncoder(max_categories=2, encoded_missing_value=-1), ["c"]), (StandardScaler(), ["a"])
+        ),
+        wo.RankSVM(),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN_AND_READ)
+def test_what_is_written_is_read(tmp_path, case):
+    frame = _with_a_gap()
+    model = WRITTEN_AND_READ[case]()
+    rows = frame if hasattr(model, "steps") else frame[["a", "b"]].to_numpy()
+    model.fit(rows, frame["b"].to_numpy())
+    wo.save(model, tmp_path / "m.wo")
+    assert np.array_equal(wo.load(tmp_path / "m.wo").predict(rows), model.predict(rows))
+
+
+def test_grades_beyond_every_number(tmp_path):
+    levels = [-np.inf, 0.0, np.inf]
+    X, y = np.arange(12.0)[:, None], np.array(levels)[np.arange(12) // 4].astype(object)
+    model = wo.ProportionalOdds(levels=levels).fit(X, y)
+    wo.save(model, tmp_path / "m.wo")
+    assert np.array_equal(wo.load(tmp_path / "m.wo").predict(X), model.predict(X))

@@ -259,7 +259,7 @@ class RecordFile:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = None if path is None else Path(path)
         self._records: dict[str, Record] = {}
-        if self.path is not None and self.path.exists():
+        if self.path is not None and self.path.is_file():  # a pipe or a device keeps nothing to go on from
             for record in read_records(self.path):
                 self._records[record.key] = record
             _end_the_last_line(self.path)  # only once every other line is known to be a record
@@ -300,6 +300,8 @@ class RecordFile:
 
 def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
     """Read records from a file, one JSON line each; a last line that was cut off is left out."""
+    if Path(path).is_char_device():
+        raise ValueError(f"{os.fspath(path)}: it is a device, and holds no records; name a file")
     lines = Path(path).read_bytes().split(b"\n")
     n_read = 0
     for number, line in enumerate(lines, start=1):

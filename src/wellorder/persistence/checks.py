@@ -163,8 +163,11 @@ def _check_ordinal(encoder: Any) -> None:
     for categories in encoder.categories_:
         _codes(categories, None, None)
     if encoder._infrequent_enabled:
-        for categories, mapping in zip(encoder.categories_, encoder._default_to_infrequent_mappings, strict=True):
-            _codes(categories, mapping, None)
+        mappings = encoder._default_to_infrequent_mappings
+        for column, (categories, mapping) in enumerate(zip(encoder.categories_, mappings, strict=True)):
+            given = categories[:-1] if column in encoder._missing_indices else categories  # a missing one comes last
+            if mapping is not None:
+                _codes(given, mapping, None)
 
 
 def _check_bins(discretizer: Any) -> None:
@@ -299,12 +302,12 @@ def _check_transformers(model: Any) -> None:
     if len(model._columns) != len(model.transformers) or not {name for name, *_ in model.transformers_} <= known:
         raise ValueError("its parts are not those that it was asked for")
     for asked, (_, _, columns) in zip(model._columns, model.transformers_, strict=False):  # the rest comes last
-        if type(asked) is not type(columns) or (isinstance(asked, list) and len(asked) != len(columns)):
+        if type(asked) is not type(columns) or (isinstance(asked, list | tuple) and len(asked) != len(columns)):
             raise ValueError("its columns are not those that it was asked for")
     for _, _, columns in model.transformers_:
         if isinstance(columns, str | slice | np.ndarray | make_column_selector):
             continue
-        named = columns if isinstance(columns, list) else [columns]
+        named = columns if isinstance(columns, list | tuple) else [columns]
         kinds = {type(each) for each in named}
         in_range = all(-model.n_features_in_ <= each < model.n_features_in_ for each in named if type(each) is int)
         if not (
