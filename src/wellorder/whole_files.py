@@ -47,7 +47,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if _is_written_straight(name):
             content = io.BytesIO()
             yield content
-            _write_straight(name, content.getbuffer())
+            _write_straight(name, content.getvalue())
         else:
             target = os.path.realpath(name)
             folder, last = os.path.split(target)

@@ -222,4 +222,4 @@ def _write(path: PathLike, frame: pl.DataFrame) -> None:
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
     with open_bytes_for_writing(path) as file:
-        file.write(buffer.getbuffer())
+        file.write(buffer.getvalue())
