@@ -95,7 +95,7 @@ def _our_own(there: os.stat_result) -> int | None:
     return None
 
 
-def _write_straight(name: str, content: memoryview) -> None:
+def _write_straight(name: str, content: bytes) -> None:
     own = _our_own(os.stat(name))
     if own is None:
         file: BinaryIO = open(name, "wb")  # noqa: SIM115
