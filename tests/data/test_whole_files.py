@@ -164,3 +164,17 @@ def test_standard_output_by_its_name_goes_on_where_it_is(tmp_path):
     assert out.read_text() == "old\n" + 2 * "before\npage\nafter\n"
     piped = subprocess.run([sys.executable, "-c", code, "/dev/stdout"], capture_output=True, text=True, check=True)
     assert piped.stdout == "before\npage\nafter\n"
+
+
+@pytest.mark.parametrize("reason", [errno.EBUSY, errno.EPERM])
+def test_a_file_that_may_not_be_moved_away_is_written_into(tmp_path, monkeypatch, reason):
+    (tmp_path / "kept").write_bytes(b"old")
+
+    def refuse(source, target):
+        raise OSError(reason, os.strerror(reason))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with whole_file(tmp_path / "kept") as file:
+        file.write(b"new")
+    assert (tmp_path / "kept").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["kept"]

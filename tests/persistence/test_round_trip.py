@@ -439,7 +439,6 @@ def _with_a_gap():
 
 WRITTEN_AND_READ = {
     "text of NumPy": lambda: wo.RankSVM(kernel=np.str_("rbf")),
-    "truth of NumPy": lambda: wo.RankSVM(warm_start=np.False_),
     "columns as a tuple": lambda: make_pipeline(make_column_transformer((StandardScaler(), ("a", "b"))), wo.RankSVM()),
     "rare categories beside a missing one": lambda: make_pipeline(
         make_column_transformer(
@@ -466,3 +465,11 @@ def test_grades_beyond_every_number(tmp_path):
     model = wo.ProportionalOdds(levels=levels).fit(X, y)
     wo.save(model, tmp_path / "m.wo")
     assert np.array_equal(wo.load(tmp_path / "m.wo").predict(X), model.predict(X))
+
+
+def test_truth_of_numpy(tmp_path):
+    X = np.arange(8.0)[:, None]
+    games = wo.Comparisons([0, 1, 2, 3, 4], [4, 5, 6, 7, 4], [1, 1, 1, 1, 0])
+    model = wo.CompareSVM(scale=np.True_, probability=np.False_).fit(X, games)
+    wo.save(model, tmp_path / "m.wo")
+    assert np.array_equal(wo.load(tmp_path / "m.wo").decision_function(X), model.decision_function(X))
