@@ -19,9 +19,8 @@ import torch
 
 import wellorder as wo
 from wellorder import metrics
-from wellorder.estimators import rank_svm
-from wellorder.order import device_windows, pairs
-from wellorder.solvers import on_device
+from wellorder.estimators import on_device, rank_svm
+from wellorder.order import pairs, windows
 from wellorder.spaces import torch as spaces
 
 _TIMED = (
@@ -32,9 +31,9 @@ _TIMED = (
     (spaces.TorchKernelSpace, "scores", "products K v"),
     (spaces.TorchLinearSpace, "scores", "products X w"),
     (spaces.TorchLinearSpace, "adjoint", "products X' g"),
-    (device_windows.DevicePairs, "__init__", "pairs moved"),
-    (device_windows.DeviceWindows, "__init__", "sorts and windows"),
-    (device_windows.DeviceWindows, "sums", "sums over pairs"),
+    (windows.DevicePairs, "__init__", "pairs moved"),
+    (windows.DeviceWindows, "__init__", "sorts and windows"),
+    (windows.DeviceWindows, "sums", "sums over pairs"),
     (pairs.GradedPairs, "sample", "sample drawn"),
     (on_device, "_kernel_help", "[sample, all of it]"),
     (on_device, "_linear_help", "[sample, all of it]"),

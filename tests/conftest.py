@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from wellorder.order import cells
+from wellorder.order import pairs
 from wellorder.sweeps import dispatch
 
 settings.register_profile("wellorder", deadline=None, derandomize=True, max_examples=80)
@@ -20,6 +20,6 @@ def form(request, monkeypatch):
 @pytest.fixture(params=["edges", "ladder"])
 def cell_form(request, monkeypatch):
     """Run a test with pairs of cells, and with ladders wherever the order allows one."""
-    monkeypatch.setattr(cells, "LADDER_FROM", 10**9 if request.param == "edges" else 0)
-    monkeypatch.setattr(cells, "PAIRS_PER_ROW", 10**9)
+    monkeypatch.setattr(pairs, "LADDER_FROM", 10**9 if request.param == "edges" else 0)
+    monkeypatch.setattr(pairs, "PAIRS_PER_ROW", 10**9)
     return request.param

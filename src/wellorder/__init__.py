@@ -90,8 +90,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import aggregation, data, evaluation, metrics, ratings
-    from . import figures as plot
+    from . import aggregation, data, evaluation, figures as plot, metrics, ratings
     from .data import read
     from .estimators import (
         SVOR,

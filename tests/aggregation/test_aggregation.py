@@ -4,13 +4,12 @@ import uuid
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.reference import aggregation as reference
 
 import wellorder as wo
 from wellorder.aggregation import borda, markov, markov_chain, median_rank
-from wellorder.aggregation.learning import learn_weights
+from wellorder.estimators.multiple_hyperplane_ranker import learn_weights
 
 FUNCTIONS = [borda, median_rank, markov_chain]
 

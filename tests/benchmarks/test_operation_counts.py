@@ -16,7 +16,7 @@ from benchmarks.shapes import Rows
 
 from wellorder import RankSVM
 from wellorder.losses import LOSSES
-from wellorder.order import Windows, cells, windows
+from wellorder.order import Windows, pairs, windows
 from wellorder.spaces import LinearSpace
 from wellorder.sweeps import Edges, Side
 
@@ -97,8 +97,8 @@ def test_work_does_not_grow_with_the_groups(count, groups):
 
 def test_a_sweep_that_looks_at_every_level_is_caught(count, monkeypatch):
     few = count(rows(10_000, 20))
-    monkeypatch.setattr(cells, "LADDER_FROM", 10**9)
-    monkeypatch.setattr(cells, "PAIRS_PER_ROW", 10**9)
+    monkeypatch.setattr(pairs, "LADDER_FROM", 10**9)
+    monkeypatch.setattr(pairs, "PAIRS_PER_ROW", 10**9)
     with pytest.raises(AssertionError, match="lookups"):
         assert_no_growth(few, count(rows(10_000, 500)))
 

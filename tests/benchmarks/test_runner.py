@@ -11,8 +11,7 @@ from benchmarks.records import append_record, read_records
 from benchmarks.shapes import Result
 from benchmarks.workloads import WORKLOADS
 
-from benchmarks import __main__ as command
-from benchmarks import runner
+from benchmarks import __main__ as command, runner
 
 TINY = WORKLOADS["distorted-continuous-2e3"]
 

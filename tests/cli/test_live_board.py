@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from wellorder.cli.live import LiveBoard, describe_plan, live_board
+from wellorder.cli.leaderboard import LiveBoard, describe_plan, live_board
 from wellorder.evaluation import LeftOut, Memory, Plan, Progress, Record
 
 MEMORY = Memory(2 * 10**8, "heavy", 3 * 10**9)

@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 import wellorder as wo
-from wellorder.cli.live import LiveBoard
+from wellorder.cli.leaderboard import LiveBoard
 from wellorder.evaluation import Memory, Plan
 from wellorder.writing import visible
 

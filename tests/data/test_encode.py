@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
-from wellorder.data import Table, TableEncoder
-from wellorder.data import numbered as numbered_room
-from wellorder.data.partition_columns import _merged, center_and_scale, moments_of
+from wellorder.data import Table, TableEncoder, encode as numbered_room
+from wellorder.data.encode import _merged, center_and_scale, moments_of
 from wellorder.persistence import ModelFileError
 
 FRAME = pl.DataFrame(

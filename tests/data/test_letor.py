@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from wellorder.data import DataError, Table, letor

@@ -8,8 +8,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.reference.letor import RefusedError, letor_ref, trec_ref
 from wellorder.data import DataError, letor, letor_compiled, letor_plain

@@ -5,8 +5,7 @@ import os
 import tracemalloc
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import wellorder.data
 from tests.reference.letor import RefusedError, lines_ref

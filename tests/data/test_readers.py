@@ -10,10 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wellorder.data import DataError, Table, read
-from wellorder.data import letor as letor_room
-from wellorder.data import lines as lines_room
-from wellorder.data import parquet as parquet_room
+from wellorder.data import DataError, Table, formats as parquet_room, letor as letor_room, lines as lines_room, read
 from wellorder.data.formats import FORMATS, Format
 from wellorder.data.lines import read_text
 from wellorder.data.sheet import Sheet

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from wellorder.data import ComparisonTable, DataError, Table, read
 from wellorder.data.formats import FORMATS

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wellorder.data import DataError
 from wellorder.data.trec import read_qrels, read_run, write_qrels, write_run

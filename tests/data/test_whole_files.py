@@ -21,8 +21,7 @@ from wellorder.data.writers import write_lines, write_rows
 from wellorder.evaluation.across import MeansAcross
 from wellorder.evaluation.leaderboard import Leaderboard, Protocol
 from wellorder.figures.style import save_figure
-from wellorder.report import write as write_report
-from wellorder.report import write_across
+from wellorder.report import write as write_report, write_across
 from wellorder.whole_files import whole_file, write_whole
 
 WINES = Table("wines", sp.csr_array(np.eye(3)), y=np.arange(3.0))

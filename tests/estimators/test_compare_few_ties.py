@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wellorder as wo
-from wellorder.estimators.tie_calibration import unseen_differences
+from wellorder.estimators.compare_svm import unseen_differences
 from wellorder.losses import TiedPairs
 
 LOSSES = ("hinge", "squared_hinge", "logistic")

@@ -13,9 +13,10 @@ from sklearn.model_selection import KFold, cross_val_score
 from tests.reference import compare_svm as reference
 
 import wellorder as wo
-from wellorder.estimators.tie_calibration import calibrate, probabilities
+from wellorder.estimators import compare_solving
+from wellorder.estimators.compare_solving import TieProblem
+from wellorder.estimators.compare_svm import calibrate, probabilities
 from wellorder.losses import LOSSES, TiedPairs
-from wellorder.solvers import TieProblem, interior
 from wellorder.spaces import LinearSpace
 
 
@@ -90,9 +91,9 @@ def test_the_hinge_has_one_minimum_whichever_way_it_is_solved(monkeypatch):
     items, left, right, y = make(n=1500, n_items=300)
     pairs = wo.Pairs(items, left, right)
     by_interior = wo.CompareSVM().fit(pairs, y)
-    monkeypatch.setattr(interior, "_MOST_COLUMNS", 0)
+    monkeypatch.setattr(compare_solving, "_MOST_COLUMNS", 0)
     by_newton = wo.CompareSVM().fit(pairs, y)
-    monkeypatch.setattr(interior, "_MOST_FOR_LIBSVM", 10**9)
+    monkeypatch.setattr(compare_solving, "_MOST_FOR_LIBSVM", 10**9)
     by_libsvm = wo.CompareSVM(tol=1e-5).fit(pairs, y)
     assert len({model.n_iter_ for model in (by_interior, by_newton, by_libsvm)}) == 3
     spread = np.abs(by_libsvm.compare(pairs)).max()
@@ -250,7 +251,7 @@ def test_columns_that_libsvm_cannot_end_with_are_solved_or_named(monkeypatch):
     items, left, right, y = make()
     large = wo.Pairs(1e3 * items, left, right)
     assert wo.CompareSVM().fit(large, y).score(large, y) > 0.8  # linear scores: by Newton's method
-    monkeypatch.setattr("wellorder.solvers.flipped._MOST_STEPS", 2_000)
+    monkeypatch.setattr("wellorder.estimators.compare_solving._MOST_LIBSVM_STEPS", 2_000)
     with pytest.warns(ConvergenceWarning, match="scale=True"):
         wo.CompareSVM(kernel="poly", gamma=1.0).fit(large, y)
     assert wo.CompareSVM(kernel="rbf", scale=True).fit(large, y).threshold_ == 1.0
@@ -285,7 +286,7 @@ def test_bad_parameters_are_named(params, message):
 
 
 def test_a_kernel_that_does_not_fit_into_memory_is_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("wellorder.solvers.flipped.available_bytes", lambda: 1e8)
+    monkeypatch.setattr("wellorder.estimators.compare_solving.available_bytes", lambda: 1e8)
     items, left, right, y = make()
     with pytest.raises(MemoryError, match="n_components=1000"):
         wo.CompareSVM(kernel="rbf").fit(wo.Pairs(items, left, right), y)

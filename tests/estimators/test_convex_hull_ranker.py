@@ -197,16 +197,16 @@ def test_rows_without_a_grade_or_weight_have_no_part_in_a_kernel_either(params):
 @pytest.mark.parametrize(("slacks", "loss"), [("edge", "absolute"), ("row", "squared"), ("row", "absolute")])
 @pytest.mark.parametrize("nu", [1e-2, 1.0, 1e3])
 def test_the_dual_of_a_programme_finds_what_the_programme_finds(nu, slacks, loss, laplacian, monkeypatch):
-    from wellorder.solvers import hull_qp
+    from wellorder.estimators import hulls
 
     X, y, weights, _ = make_rows(n=60)
     penalty = "laplacian" if laplacian else "l2"
     model = wo.ConvexHullRanker(nu, order="full", slacks=slacks, loss=loss, penalty=penalty, kernel="rbf", gamma=0.3)
     called = []
-    monkeypatch.setattr(hull_qp, "dual_pays", lambda *sizes: called.append(sizes))
+    monkeypatch.setattr(hulls, "dual_pays", lambda *sizes: called.append(sizes))
     primal = clone(model).fit(X, y, sample_weight=weights)
     monkeypatch.undo()
-    assert hull_qp.dual_pays(*called[0])
+    assert hulls.dual_pays(*called[0])
     dual = clone(model).fit(X, y, sample_weight=weights)
     assert dual.objective_ == pytest.approx(primal.objective_, rel=1e-5)
     scores = primal.decision_function(X)
@@ -326,9 +326,9 @@ def test_what_cannot_be_learned_is_named(params, y, message):
 def test_too_many_levels_and_too_large_a_programme_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="bin the grades"):
         wo.ConvexHullRanker().fit(np.ones((1_200, 1)), np.arange(1_200))
-    from wellorder.solvers import hull_qp
+    from wellorder.estimators import hulls
 
-    monkeypatch.setattr(hull_qp, "_MOST_ENTRIES", 100)
+    monkeypatch.setattr(hulls, "_MOST_ENTRIES", 100)
     X, y, _, _ = make_rows()
     with pytest.raises(ValueError, match="too large; slacks='edge'"):
         wo.ConvexHullRanker(slacks="row").fit(X, y)

@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import wellorder as wo
 from wellorder import estimators
+from wellorder.estimators.base import OneScoreWarning
 from wellorder.estimators.compare_model import CompareModel
-from wellorder.estimators.validation import OneScoreWarning
 
 NEEDED = {
     "CompareLP": {"C": 1.0},  # else the outcomes must be separable

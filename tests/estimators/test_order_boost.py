@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import wellorder as wo
-from wellorder.estimators.boost_task import keep_apart
+from wellorder.estimators.boosting import keep_apart
 from wellorder.persistence import ModelFileError
 
 LOSSES = ["pairs", "squared_hinge", "orboost", "proportional_odds", "squared"]

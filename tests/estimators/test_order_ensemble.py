@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.reference.order_ensemble import best_weights, held_out_scores
 
 import wellorder as wo
-from wellorder.estimators.ensemble_members import default_members
+from wellorder.estimators.order_ensemble import default_members
 from wellorder.estimators.out_of_fold import ComparedFolds, GradedFolds
 
 make = partial(wo.OrderEnsemble, random_state=0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.reference import pairs as listed
-from tests.reference import rank_boost as reference
+from tests.reference import pairs as listed, rank_boost as reference
 
 import wellorder as wo
 

@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.reference import pairs as reference
-from tests.reference import rank_svm as slow
+from tests.reference import pairs as reference, rank_svm as slow
 
 import wellorder as wo
 from wellorder.metrics import scorer

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 from tests.estimators.test_rank_svm import make_data
 
 import wellorder as wo
-from wellorder.spaces import kernels
+from wellorder.spaces import kernel
 
 
 def make_ball(n=400, seed=0):
@@ -134,7 +134,7 @@ def test_warm_start_over_c():
 
 
 def test_a_kernel_that_does_not_fit_is_refused_before_it_is_made(monkeypatch):
-    monkeypatch.setattr(kernels, "available_bytes", lambda: 10**6)
+    monkeypatch.setattr(kernel, "available_bytes", lambda: 10**6)
     X, y = make_ball(1_000)
     with pytest.raises(MemoryError, match=r"1,000 rows needs about 0\.2 GB.*n_components"):
         wo.RankSVM(kernel="rbf").fit(X, y)
@@ -142,7 +142,7 @@ def test_a_kernel_that_does_not_fit_is_refused_before_it_is_made(monkeypatch):
 
 
 def test_free_memory_is_known_here():
-    free = kernels.available_bytes()
+    free = kernel.available_bytes()
     assert free is None or free > 10**7
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.base import is_classifier, is_regressor
 from sklearn.svm import SVC
 from tests.reference import svor as reference

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wellorder.evaluation.budget import Budget
+from wellorder.evaluation.comparison_run import Budget
 
 
 def test_no_limit_leaves_everything_in():

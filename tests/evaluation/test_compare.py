@@ -17,7 +17,7 @@ import pytest
 
 import wellorder as wo
 from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials
-from wellorder.evaluation.size import Size
+from wellorder.evaluation.methods import Size
 from wellorder.evaluation.tasks import GradedTask, feasible_folds
 
 from .tables import make_comparisons, make_table

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import wellorder as wo
-from wellorder.evaluation import examine, giveaways
+from wellorder.evaluation import doctor, examine
 from wellorder.evaluation.doctor import _row_fingerprints
 
 from .tables import make_comparisons, make_table
@@ -177,21 +177,21 @@ def test_one_good_row_among_many_proves_nothing():
 
 @pytest.mark.parametrize("groups", [None, 60])
 def test_many_rows_are_sampled_and_rare_levels_kept(monkeypatch, groups):
-    monkeypatch.setattr(giveaways, "_ROWS", (200, 200))
+    monkeypatch.setattr(doctor, "_ROWS", (200, 200))
     rng = np.random.default_rng(0)
     y = (np.arange(6_000) % 400 == 0).astype(float) if groups is None else rng.integers(0, 3, 6_000).astype(float)
     frame = pl.DataFrame({"x": rng.standard_normal(6_000), "copy": -7 * y})
     of_row = None if groups is None else rng.integers(0, groups, 6_000)
     table = wo.data.Table("t.csv", frame, y, groups=of_row, group=None if groups is None else "query")
     assert find(table, "'copy' alone").severity == "warning"
-    rows = giveaways._sample(table.grades(), 200)
+    rows = doctor._sample(table.grades(), 200)
     assert len(rows) == len(np.unique(rows)) == 200
     if groups is None:
         assert y[rows].sum() == 15  # all of the rare level
 
 
 def test_what_was_not_tried_is_said(monkeypatch):
-    monkeypatch.setattr(giveaways, "_MOST_COLUMNS", 3)
+    monkeypatch.setattr(doctor, "_MOST_COLUMNS", 3)
     assert find(make_table(), "it was not tried").severity == "note"
 
 

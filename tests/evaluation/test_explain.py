@@ -18,7 +18,7 @@ import wellorder as wo
 from tests.reference import shapley
 from wellorder.data import TableRanker
 from wellorder.evaluation import Contribution, Explanation
-from wellorder.evaluation.shapley import exact_values, sampled_values
+from wellorder.evaluation.attribution import exact_values, sampled_values
 
 
 def drawn(d=5, n=120, seed=0):

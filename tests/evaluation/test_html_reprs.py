@@ -10,7 +10,7 @@ import pytest
 
 import wellorder as wo
 from tests.report import boards
-from wellorder.evaluation.health import Finding, Health
+from wellorder.evaluation.doctor import Finding, Health
 
 
 class Reader(HTMLParser):

@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn
-from sklearn.model_selection import GridSearchCV, GroupKFold
-from sklearn.model_selection import cross_validate as by_scikit_learn
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate as by_scikit_learn
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -15,7 +14,7 @@ import wellorder as wo
 from tests.evaluation.tables import make_table
 from wellorder.data import TableRanker
 from wellorder.evaluation import METHODS, compare, cross_validate, evaluate_table, fit_table, order_items, search
-from wellorder.evaluation.size import Size
+from wellorder.evaluation.methods import Size
 from wellorder.evaluation.tasks import make_task
 from wellorder.scoring import list_scores, ranks_lists
 

@@ -6,12 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import wellorder as wo
 from wellorder.evaluation import METHODS, Method, evaluate_table, fit_table, order_items
-from wellorder.evaluation.resolution import bands, least_difference, measure_resolution
+from wellorder.evaluation.fitting import bands, least_difference, measure_resolution
 
 from .tables import make_comparisons, make_table
 

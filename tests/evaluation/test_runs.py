@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from wellorder.data import Qrels, Run, read_qrels, read_run
 from wellorder.evaluation.runs import RUN_METRICS, evaluate_run

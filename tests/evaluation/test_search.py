@@ -15,10 +15,10 @@ from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
 from wellorder.estimators import kernel_model
-from wellorder.evaluation import OutOfTime, families, search
+from wellorder.evaluation import OutOfTime, search, searching
 from wellorder.evaluation.parts import take
 from wellorder.evaluation.splits import comparison_folds, folds
-from wellorder.spaces import Kernel, KernelSpace, kernels
+from wellorder.spaces import Kernel, KernelSpace, kernel
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((90, 3))
@@ -381,16 +381,16 @@ def test_a_deadline_stops_the_search_and_keeps_what_was_done():
 
 
 def test_a_kernel_too_large_is_refused_before_it_is_computed(monkeypatch):
-    monkeypatch.setattr(kernels, "available_bytes", lambda: 2e8)
+    monkeypatch.setattr(kernel, "available_bytes", lambda: 2e8)
     monkeypatch.setattr(Kernel, "matrix", lambda *_: pytest.fail("computed"))
     with pytest.raises(MemoryError, match="n_components"):
         search(wo.RankSVM(kernel="rbf"), GRID, X, Y)
 
 
 def test_what_is_held_beside_a_fit_counts(monkeypatch):
-    monkeypatch.setattr(kernels, "available_bytes", lambda: kernels.kernel_bytes(72, 8) + 8 * 90**2)
+    monkeypatch.setattr(kernel, "available_bytes", lambda: kernel.kernel_bytes(72, 8) + 8 * 90**2)
     assert search(wo.RankSVM(kernel="rbf"), {"C": [1.0]}, X, Y, refit=False).n_skipped == 0
-    monkeypatch.setattr(kernels, "available_bytes", lambda: kernels.kernel_bytes(72, 8) + 8 * 90**2 - 1)
+    monkeypatch.setattr(kernel, "available_bytes", lambda: kernel.kernel_bytes(72, 8) + 8 * 90**2 - 1)
     with pytest.raises(MemoryError, match="on 72 rows"):
         search(wo.RankSVM(kernel="rbf"), {"C": [1.0]}, X, Y, refit=False)
 
@@ -405,7 +405,7 @@ def test_single_precision_where_the_model_itself_would_use_it(monkeypatch):
 
     expected = search(wo.RankSVM(kernel="rbf"), GRID, X, Y, refit=False)
     monkeypatch.setattr(KernelSpace, "__init__", noted)
-    for module in (families, kernel_model):
+    for module in (searching, kernel_model):
         monkeypatch.setattr(module, "use_single", lambda n_rows, C, tol: C < 5)
     found = search(wo.RankSVM(kernel="rbf"), GRID, X, Y, cv=5, refit=False)
     assert dtypes == ["float32", "float32", "float64"] * 10  # C rises through each fold of each kernel

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import wellorder as wo
-from wellorder.evaluation import make_task, nested
-from wellorder.evaluation.nested import choose_params, sample_part
-from wellorder.evaluation.searching import OutOfTime
+from wellorder.evaluation import make_task, searching
+from wellorder.evaluation.searching import OutOfTime, choose_params, sample_part
 
 from .tables import make_comparisons, make_table
 
@@ -21,8 +20,8 @@ GRID = {"C": [0.01, 1.0]}
 
 @pytest.fixture
 def small_sample(monkeypatch):
-    monkeypatch.setattr(nested, "MOST_SEARCHED", 500)
-    monkeypatch.setattr(nested, "SAMPLE", 100)
+    monkeypatch.setattr(searching, "MOST_SEARCHED", 500)
+    monkeypatch.setattr(searching, "SAMPLE", 100)
 
 
 def part_of(table):

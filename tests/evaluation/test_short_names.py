@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from wellorder.evaluation.short_names import cut, cut_apart
+from wellorder.evaluation.explaining import cut, cut_apart
 
 
 def test_short_names_stay_as_they_are():

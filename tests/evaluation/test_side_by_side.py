@@ -27,8 +27,8 @@ from wellorder.evaluation import (
     side_by_side,
     trials,
 )
-from wellorder.evaluation.plan import decide_jobs
-from wellorder.evaluation.process_state import hear_warnings
+from wellorder.evaluation.comparison_run import decide_jobs
+from wellorder.evaluation.trials import hear_warnings
 
 from .tables import make_comparisons, make_table
 
@@ -200,7 +200,7 @@ def test_an_interrupt_keeps_what_is_done_of_any_split(fake):
 
 def test_processes_are_only_started_where_they_pay(monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
-    monkeypatch.setattr("wellorder.evaluation.plan.available_bytes", lambda: 10e9)
+    monkeypatch.setattr("wellorder.evaluation.comparison_run.available_bytes", lambda: 10e9)
     assert decide_jobs(None, Memory(0, "ridge", 10**8), 1_000) == (8, False)
     assert decide_jobs(None, Memory(0, "ridge", 3 * 10**9), 1_000) == (2, False)
     assert decide_jobs(None, Memory(0, "ridge", 10**10), 1_000) == (1, False)
@@ -274,8 +274,8 @@ def test_memory_is_estimated_and_what_has_no_room_is_left_out(monkeypatch):
     assert small.protocol.memory.heaviest == "rank-svm-rbf"
     assert small.protocol.memory.data == 90 * 4 * 8 + 45 * 4 * 8
     assert plans[0].memory == small.protocol.memory
-    monkeypatch.setattr("wellorder.evaluation.plan.available_bytes", lambda: 3.5e8)
-    from wellorder.evaluation.plan import choose_methods
+    monkeypatch.setattr("wellorder.evaluation.comparison_run.available_bytes", lambda: 3.5e8)
+    from wellorder.evaluation.comparison_run import choose_methods
     from wellorder.evaluation.tasks import make_task
 
     task = make_task(make_table(n=2_000))

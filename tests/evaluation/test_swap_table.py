@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import wellorder as wo
-from wellorder.evaluation.curves import comparison_roc_curve, ndcg_curve
-from wellorder.evaluation.judging import judge_grades
+from wellorder.evaluation.judging import (
+    bin_grades,
+    comparison_roc_curve,
+    judge_grades,
+    ndcg_curve,
+    pool_swaps,
+    swap_table,
+)
 from wellorder.evaluation.records import SwapTable
-from wellorder.evaluation.swaps import bin_grades, pool_swaps, swap_table
 from wellorder.metrics import comparison_roc, ndcg, order_error_rates
 
 rows = st.lists(

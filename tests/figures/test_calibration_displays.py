@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 
 import wellorder as wo
 from wellorder.figures import ByQueryDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay
-from wellorder.figures.pair_calibration import number_bins, reliability
+from wellorder.figures.differences import number_bins, reliability
 from wellorder.order import Comparisons
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import wellorder as wo
 from wellorder.data import Table, TableRanker
 from wellorder.figures import LevelCurvesDisplay, to_svg
-from wellorder.figures.planes import score_plane, telling_features
+from wellorder.figures.level_curves import score_plane, telling_features
 
 
 @pytest.fixture(scope="module")

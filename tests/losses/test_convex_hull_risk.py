@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.reference import convex_hull as reference
 
-from wellorder.losses import EdgeSlacks, GradedRows, LevelEdges
+from wellorder.estimators.hulls import EdgeSlacks, LevelEdges
+from wellorder.losses import GradedRows
 
 GRAPHS = {
     "chain": [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)],

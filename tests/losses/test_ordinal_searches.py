@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wellorder.losses import OrdinalRows, rounded_ordinal_hinge
-from wellorder.losses import ordinal_rows as module
+from wellorder.losses import OrdinalRows, ordinal as module, rounded_ordinal_hinge
 
 
 @pytest.mark.parametrize("thresholds", ["all", "immediate", "explicit"])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.reference import proportional_odds as reference
 
-from wellorder.losses import ROW_LOSSES, GradedRows
-from wellorder.losses import proportional_odds as module
+from wellorder.losses import ROW_LOSSES, GradedRows, proportional_odds as module
 from wellorder.losses.proportional_odds import Give, level_probabilities, likelihood, most_likely
 
 LOSS = ROW_LOSSES["proportional_odds"]

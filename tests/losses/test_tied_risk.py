@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.reference import compare_svm as reference
 
 from wellorder.losses import LOSSES, TiedPairs, best_threshold, flipped_value, tied_risk

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from tests.reference import metrics as reference
 
 from wellorder.metrics import comparison_auc, comparison_error, comparison_roc

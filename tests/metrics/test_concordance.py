@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sklearn.metrics import roc_auc_score
-from tests.reference import metrics as reference
-from tests.reference import pairs as reference_pairs
+from tests.reference import metrics as reference, pairs as reference_pairs
 from tests.strategies import cases
 
 import wellorder as wo
@@ -14,10 +12,10 @@ from wellorder.metrics import (
     auc_consecutive,
     auc_ovo,
     auc_pairs,
+    concordance,
     misranking_cost,
     order_error_rates,
     swapped_pairs,
-    weighing,
     wmw,
 )
 
@@ -161,7 +159,7 @@ def test_levels_absent_from_the_data_do_not_count():
 
 
 def test_too_many_levels_for_a_table_are_refused(monkeypatch):
-    monkeypatch.setattr(weighing, "MOST_LEVELS", 2)
+    monkeypatch.setattr(concordance, "MOST_WEIGHED_LEVELS", 2)
     with pytest.raises(ValueError, match="at most 2 levels; bin the grades"):
         auc_ovo([0, 1, 2], [0, 1, 2], groups=[0, 0, 0])
     with pytest.raises(ValueError, match="one rate for each two"):

@@ -8,13 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.reference import exact_pairs as exact
 
 from wellorder import metrics
 from wellorder.sweeps import dispatch
-from wellorder.sweeps.scans import cover_sums, stretch_sums, sums_before
+from wellorder.sweeps.factors import cover_sums, stretch_sums, sums_before
 
 TINY = 1e-140
 """Shares below this may vanish: two weights and their product have to fit into the range of floats."""

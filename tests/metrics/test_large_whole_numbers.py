@@ -9,7 +9,7 @@ import wellorder as wo
 from wellorder import aggregation, metrics
 from wellorder.data.writers import score_frame
 from wellorder.evaluation import by_query
-from wellorder.metrics.compared import missed_comparisons, swapped_comparisons, tie_auc
+from wellorder.metrics.comparisons import missed_comparisons, swapped_comparisons, tie_auc
 from wellorder.order import check_scores
 
 LARGE = {

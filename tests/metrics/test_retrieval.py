@@ -4,8 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 from tests.reference import metrics as reference
 

@@ -7,11 +7,10 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import wellorder as wo
-from wellorder.order.costs import separable, violation
+from wellorder.order.graph import separable, violation
 
 
 def gap(graph, other):

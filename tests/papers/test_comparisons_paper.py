@@ -13,10 +13,9 @@ from wellorder.data import DataError
 from wellorder.evaluation import RecordFile
 from wellorder.metrics import comparison_auc, comparison_error
 from wellorder.papers import PAPERS, chess, comparisons
+from wellorder.papers.chess import read_sushi
 from wellorder.papers.comparisons import Cell, Plan
-from wellorder.papers.comparisons_search import METHODS, fit_quietly, search
-from wellorder.papers.comparisons_simulation import NORMS, simulate, true_rank
-from wellorder.papers.sushi import read_sushi
+from wellorder.papers.comparisons_search import METHODS, NORMS, fit_quietly, search, simulate, true_rank
 from wellorder.ratings import FEATURES
 from wellorder.spaces import Kernel
 

@@ -11,8 +11,8 @@ import pytest
 from wellorder import ConvexHullRanker
 from wellorder.data import DataError
 from wellorder.papers import PAPERS, convex_hulls
-from wellorder.papers.binned import equal_bins
 from wellorder.papers.convex_hulls import DATA_SETS
+from wellorder.papers.swapped_pairs import equal_bins
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 import wellorder as wo
-from wellorder.papers.explicit_pairs import ExplicitPairs
-from wellorder.papers.gaussian_process import GaussianProcess
+from wellorder.papers.convex_hulls import ExplicitPairs, GaussianProcess
 
 
 @pytest.fixture

@@ -10,7 +10,15 @@ import pytest
 from wellorder.data import DataError
 from wellorder.metrics import ndcg
 from wellorder.papers import PAPERS, hyperplanes
-from wellorder.papers.letor import BENCHMARKS, N_PARTS, judge, published_folds, quarters, read_parts, scaled_by_query
+from wellorder.papers.hyperplanes import (
+    BENCHMARKS,
+    N_PARTS,
+    judge,
+    published_folds,
+    quarters,
+    read_parts,
+    scaled_by_query,
+)
 
 
 @pytest.fixture(scope="module")

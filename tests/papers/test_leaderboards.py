@@ -8,8 +8,8 @@ import pytest
 from wellorder.data import DataError
 from wellorder.evaluation import Protocol, Record, make_leaderboard
 from wellorder.papers import PAPERS, leaderboards
-from wellorder.papers.comparisons_simulation import Compared
-from wellorder.papers.leaderboards_tables import Leaderboards, _largest_block
+from wellorder.papers.comparisons_search import Compared
+from wellorder.papers.leaderboards import Leaderboards, _largest_block
 
 PROTOCOL = Protocol("rows", 5, 2, 3, 0, "swapped_pairs", ("swapped_pairs",))
 

@@ -10,10 +10,20 @@ import pytest
 from wellorder.data import DataError
 from wellorder.evaluation import Record
 from wellorder.papers import PAPERS, multipartite
-from wellorder.papers.movielens import Ratings, read_ratings
-from wellorder.papers.multipartite_relations import Relation, Relations, _regression, _relation, relate, tripartite
-from wellorder.papers.multipartite_simulation import Curve, proportional_odds_score, simulate
-from wellorder.papers.multipartite_tables import SAMPLES, Multipartite
+from wellorder.papers.multipartite import SAMPLES, Multipartite
+from wellorder.papers.multipartite_relations import (
+    Curve,
+    Ratings,
+    Relation,
+    Relations,
+    _regression,
+    _relation,
+    proportional_odds_score,
+    read_ratings,
+    relate,
+    simulate,
+    tripartite,
+)
 
 
 @pytest.fixture(scope="module")

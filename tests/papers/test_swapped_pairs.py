@@ -9,7 +9,7 @@ from wellorder.cli.main import main
 from wellorder.data import DataError
 from wellorder.evaluation import Record, read_records
 from wellorder.papers import PAPERS, swapped_pairs
-from wellorder.papers.swapped_pairs_table import TableOne
+from wellorder.papers.swapped_pairs import TableOne
 
 FEW = ("SwapSVM", "RankSVM")
 

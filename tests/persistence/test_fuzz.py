@@ -10,8 +10,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import wellorder as wo
 from wellorder.persistence import ModelFileError, ModelFileWarning

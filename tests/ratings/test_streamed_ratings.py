@@ -5,13 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.reference import ratings as reference
 
 import wellorder as wo
-from wellorder.sweeps import dispatch
-from wellorder.sweeps import ratings as sweeps
+from wellorder.sweeps import dispatch, games as sweeps
 
 SYSTEMS = [
     (wo.ratings.Elo, reference.elo, {}),

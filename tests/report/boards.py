@@ -17,11 +17,10 @@ from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
 import wellorder as wo
-from wellorder.evaluation.curves import comparison_roc_curve, ndcg_curve
-from wellorder.evaluation.health import Finding, Health
+from wellorder.evaluation.doctor import Finding, Health
+from wellorder.evaluation.judging import bin_grades, comparison_roc_curve, ndcg_curve, swap_table
 from wellorder.evaluation.leaderboard import Leaderboard, LeftOut, Protocol, Standing
 from wellorder.evaluation.records import Curve, Record, SwapTable
-from wellorder.evaluation.swaps import bin_grades, swap_table
 
 LEVELS = ("none", "slight", "moderate", "strong", "severe")
 

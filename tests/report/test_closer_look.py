@@ -13,10 +13,7 @@ from tests.report import tables
 from tests.report.test_page import Page
 from wellorder.evaluation import by_query, make_task
 from wellorder.report import look_closer, render
-from wellorder.report.closer_look import _Models
-from wellorder.report.duel import choose_rival
-from wellorder.report.held_out import first_repeat, held_out
-from wellorder.report.telling import telling_pairs
+from wellorder.report.closer_look import _Models, choose_rival, first_repeat, held_out, telling_pairs
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.report import boards
-from wellorder.evaluation.health import Health
+from wellorder.evaluation.doctor import Health
 from wellorder.evaluation.leaderboard import LeftOut
 from wellorder.figures import legible
 from wellorder.report import render, write

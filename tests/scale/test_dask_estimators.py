@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import wellorder as wo
-from wellorder.estimators.rows import _TAKE_DASK
+from wellorder.estimators.base import _TAKE_DASK
 
 
 def spread_out(X, size=2_500):

@@ -17,9 +17,9 @@ from wellorder.spaces import (
     PartedSpace,
     RowSpace,
     column_moments,
+    dask as dask_space,
     linear_space,
 )
-from wellorder.spaces import dask as dask_space
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((1_000, 4))

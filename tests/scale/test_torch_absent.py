@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import wellorder as wo
-from wellorder.estimators import device_model
+from wellorder.estimators import on_device
 from wellorder.sweeps import is_tensor, to_numpy
 
 
@@ -32,7 +32,7 @@ def test_a_model_fitted_on_a_device_scores_without_torch(no_torch):
     expected = model.decision_function(X)
     model.device = "cuda"
     np.testing.assert_array_equal(model.decision_function(X), expected)
-    assert device_model._find_quietly("cuda") is None
+    assert on_device._find_quietly("cuda") is None
 
 
 def test_named_columns_are_looked_at_once(no_torch):

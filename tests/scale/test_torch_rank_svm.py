@@ -79,7 +79,7 @@ def test_a_fit_has_the_same_bits_each_time(data):
 
 
 def test_a_large_linear_fit_starts_from_a_sample(monkeypatch):
-    from wellorder.solvers import on_device
+    from wellorder.estimators import on_device
 
     monkeypatch.setattr(on_device, "_SAMPLE", 500)
     rng = np.random.default_rng(1)
@@ -89,7 +89,7 @@ def test_a_large_linear_fit_starts_from_a_sample(monkeypatch):
 
 
 def test_more_columns_than_a_hessian_is_made_for(monkeypatch, data):
-    from wellorder.solvers import on_device
+    from wellorder.estimators import on_device
 
     monkeypatch.setattr(on_device, "_MOST_COEF", 2)
     X, z, *_ = data

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.svm import SVC
 
+from wellorder.estimators.compare_solving import interior_svm
 from wellorder.losses import TiedPairs
-from wellorder.solvers.interior import interior_svm
 
 
 def make(n_decided, n_ties, d, seed):

@@ -7,8 +7,9 @@ import pytest
 from tests.reference.order_ensemble import best_weights
 
 import wellorder as wo
+from wellorder.estimators.order_ensemble import nonnegative_newton
 from wellorder.losses import LOSSES
-from wellorder.solvers import make_problem, nonnegative_newton
+from wellorder.solvers import make_problem
 from wellorder.spaces import LinearSpace
 
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from tests.reference import svor as reference
 
-from wellorder.losses import OrdinalRows, ordinal_hinge, rounded_ordinal_hinge
-from wellorder.losses import ordinal_rows as sorted_rows
-from wellorder.losses.ordinal_shifted import ListedLooks
-from wellorder.solvers import OrdinalProblem, ordinal_kernel, ordinal_svm
-from wellorder.solvers.ordinal_kernel import by_multipliers
+from wellorder.estimators import svor
+from wellorder.estimators.svor import OrdinalProblem, by_multipliers, ordinal_svm
+from wellorder.losses import OrdinalRows, ordinal as sorted_rows, ordinal_hinge, rounded_ordinal_hinge
+from wellorder.losses.ordinal import ListedLooks
 from wellorder.spaces import Function, KernelSpace
 
 KINDS = ["all", "immediate", "explicit"]
@@ -103,7 +102,7 @@ def test_a_step_solves_newtons_equations(kind):
     problem = make_problem(kind=kind)
     space, looks = problem.space, ListedLooks(problem.rows)
     rng = np.random.default_rng(0)
-    stage = ordinal_kernel._Stage(space, looks, problem.strength, 0.3 * rng.random(len(looks)), 0.3)
+    stage = svor._Stage(space, looks, problem.strength, 0.3 * rng.random(len(looks)), 0.3)
     at = stage._at(Function(space, rng.standard_normal(space.n_coef)), np.zeros(3))
     gradient = Function(space, at.f.coef + problem.strength * at.risk.gradient)
     step = stage._newton_step(at, gradient)
@@ -124,7 +123,7 @@ def test_multipliers_and_ever_narrower_corners_find_the_same(kind, monkeypatch):
     assert found.converged
     assert found.gap <= 1e-6 * found.objective
     assert found.objective == problem.at(Function(problem.space, found.coef)).objective
-    monkeypatch.setattr(ordinal_kernel, "_MOST_BENT", 0)  # gives up at once
+    monkeypatch.setattr(svor, "_MOST_BENT", 0)  # gives up at once
     other = ordinal_svm(problem, tol=1e-5)
     assert other.converged
     assert other.n_iter > found.n_iter

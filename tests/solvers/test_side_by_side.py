@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import wellorder as wo
-from wellorder.solvers import side_by_side
-from wellorder.solvers.side_by_side import Rows, solve_side_by_side
+from wellorder.estimators import base_rankers
+from wellorder.estimators.base_rankers import Rows, solve_side_by_side
 
 
 def data(n=400, seed=0, n_levels=3):
@@ -40,7 +40,7 @@ def test_each_is_what_its_own_fit_gives(form, balance, weighted, grouped):
 
 
 def test_from_samples_to_all_rows_and_sparse(monkeypatch):
-    monkeypatch.setattr(side_by_side, "_FEWEST_ROWS", 40)
+    monkeypatch.setattr(base_rankers, "_FEWEST_ROWS", 40)
     X, y, query, _ = data(6_000, n_levels=4)
     X[np.abs(X) < 0.5] = 0
     grades = wo.Grades(y, query)
@@ -57,7 +57,7 @@ def test_from_samples_to_all_rows_and_sparse(monkeypatch):
 
 
 def test_a_sample_without_some_rankers_pairs_is_left_out(monkeypatch):
-    monkeypatch.setattr(side_by_side, "_FEWEST_ROWS", 20)
+    monkeypatch.setattr(base_rankers, "_FEWEST_ROWS", 20)
     X, y, _, _ = data(2_000)
     query = np.arange(2_000) // 10
     y[:] = 0

@@ -8,7 +8,7 @@ import pytest
 import wellorder as wo
 from wellorder.losses import LOSSES
 from wellorder.solvers import Problem, make_problem, newton_cg
-from wellorder.solvers.preconditioning import Preconditioner
+from wellorder.solvers.newton_cg import Preconditioner
 from wellorder.spaces import LinearSpace
 
 

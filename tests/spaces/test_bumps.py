@@ -7,9 +7,8 @@ import pytest
 import scipy.sparse as sp
 from tests.reference import bumps as reference
 
-from wellorder.spaces import bump_search
-from wellorder.spaces.basis import Bumps, Standard
-from wellorder.spaces.bump_search import BumpSearch
+from wellorder.spaces import basis
+from wellorder.spaces.basis import Bumps, BumpSearch, Standard
 from wellorder.sweeps.nodes import Nodes, node_sums
 
 
@@ -120,7 +119,7 @@ def test_rows_of_zero_weight_offer_no_centre():
 
 def test_a_quantile_is_an_observed_value_and_weights_count(data):
     values, weight = np.arange(1000.0), np.where(np.arange(1000) < 10, 1000.0, 1.0)
-    centres = bump_search._quantiles(values, weight)
+    centres = basis._quantiles(values, weight)
     assert set(centres) <= set(values)
     assert np.median(np.repeat(values, weight.astype(int))) < 10
     assert (centres < 10).sum() == 10
@@ -129,7 +128,7 @@ def test_a_quantile_is_an_observed_value_and_weights_count(data):
 def test_tables_that_are_not_kept_give_the_same(data, monkeypatch):
     X, weight, gradient, curvature = data
     kept = BumpSearch(X, weight, 0.5).best(gradient, curvature)
-    monkeypatch.setattr(bump_search, "_MOST_KEPT", 0)
+    monkeypatch.setattr(basis, "_MOST_KEPT", 0)
     assert BumpSearch(X, weight, 0.5).best(gradient, curvature) == kept
 
 
@@ -233,7 +232,7 @@ def test_many_small_columns_are_searched_at_once_with_the_same_gains(monkeypatch
 
     packed = BumpSearch(form_of_x(X), weight, 0.5)
     assert packed._packed
-    monkeypatch.setattr(bump_search, "_MANY_COLUMNS", 10**9)
+    monkeypatch.setattr(basis, "_MANY_COLUMNS", 10**9)
     one_by_one = BumpSearch(form_of_x(X), weight, 0.5)
     assert not one_by_one._packed
     assert gains(packed) == pytest.approx(gains(one_by_one), rel=1e-9, abs=1e-12)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.reference import shapley, trees
 
+from wellorder.evaluation.attribution import additive_contributions, forest_contributions
 from wellorder.spaces import Bumps, Forest
 from wellorder.spaces.basis import Standard
-from wellorder.spaces.contributions import additive_contributions, forest_contributions
 from wellorder.spaces.steps import Step, Steps
 
 

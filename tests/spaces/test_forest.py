@@ -4,14 +4,11 @@ import lightgbm
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.reference import trees as reference
 
-from wellorder.spaces import Forest
-from wellorder.spaces import trees as module
-from wellorder.sweeps import dispatch
-from wellorder.sweeps import trees as sweep
+from wellorder.spaces import Forest, trees as module
+from wellorder.sweeps import dispatch, trees as sweep
 
 GRID = np.array([-2.0, -0.0, 0.1, 1e-35, 1.5])
 

@@ -9,9 +9,9 @@ from tests.reference import pairs as reference
 from tests.strategies import cases
 
 from wellorder import Grades
-from wellorder.losses import LOSSES, squared_hinge
+from wellorder.losses import LOSSES, pairwise
 from wellorder.order import Windows
-from wellorder.order.device_windows import DevicePairs, DeviceWindows
+from wellorder.order.windows import DevicePairs, DeviceWindows
 from wellorder.sweeps import to_numpy
 from wellorder.sweeps.device import sort_and_reach
 
@@ -39,7 +39,7 @@ def test_every_pair_is_counted_once(case, cell_form, put):
     if pairs.n_pairs == 0:
         return
     windows = device_windows(pairs, put(case.scores))
-    short = squared_hinge.Shortfalls(windows)
+    short = pairwise.Shortfalls(windows)
     assert short.squares == pytest.approx(reference.risk("squared_hinge", case.listed, case.scores), rel=1e-9, abs=1e-8)
     expected = reference.gradient("squared_hinge", case.listed, case.scores)
     size = max(1.0, np.abs(expected).max(initial=0.0))

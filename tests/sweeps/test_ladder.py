@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from wellorder.sweeps import compiled, compiled_sums
+from wellorder.sweeps import sides
 
 
 @pytest.mark.parametrize("mirror", [False, True])
@@ -21,10 +21,10 @@ def test_chunks_of_ranks_are_one_tree(bounds, mirror):
         ascending[first:last] = np.sort(rng.normal(size=last - first)).round(3)
         rank[first:last] = rng.integers(0, max(last - first, 1), last - first)  # ties, and ranks that nobody has
     steps = n - bounds[::-1] if mirror else bounds
-    reach = compiled.reach(ascending, steps, 0.7, mirror)
+    reach = sides.compiled_reach(ascending, steps, 0.7, mirror)
     payload = np.vstack([np.ones(n), ascending])
-    found = compiled_sums.ladder_sums(rank, reach, payload, steps, mirror)
-    expected = compiled_sums.fenwick_sums(rank, reach, payload, steps, mirror)
+    found = sides.ladder_sums(rank, reach, payload, steps, mirror)
+    expected = sides.fenwick_sums(rank, reach, payload, steps, mirror)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], atol=1e-8)
     assert found[0].any()

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from wellorder.sweeps.scans import block_log_sums, means_before
+from wellorder.sweeps.factors import block_log_sums, means_before
 
 
 def test_means_before_equals_a_loop():

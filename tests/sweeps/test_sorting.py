@@ -4,18 +4,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wellorder.sweeps import compiled, plain
+from wellorder.sweeps import sides
 
 floats = st.floats(allow_nan=False, allow_infinity=True, width=64)
 
 
 @given(arrays(np.float64, st.integers(0, 60), elements=floats))
 def test_argsort_equals_numpy(values):
-    rows = compiled.argsort(values)
+    rows = sides.radix_argsort(values)
     np.testing.assert_array_equal(values[rows], np.sort(values))
     assert sorted(rows.tolist()) == list(range(len(values)))
 
@@ -33,7 +32,7 @@ def test_argsort_equals_numpy(values):
 )
 def test_argsort_is_exact_and_stable_on_hard_values(values):
     with np.errstate(over="ignore"):
-        np.testing.assert_array_equal(compiled.argsort(values), np.argsort(values, kind="stable"))
+        np.testing.assert_array_equal(sides.radix_argsort(values), np.argsort(values, kind="stable"))
 
 
 @given(arrays(np.float64, st.integers(1, 40), elements=st.floats(-5, 5)), st.sampled_from([0.0, 0.5, 1.0]))
@@ -49,8 +48,8 @@ def test_reach_is_the_same_in_both_forms_and_both_directions(scores, margin):
             for start, stop in pairwise(steps)
             for i in range(start, stop)
         ]
-        np.testing.assert_array_equal(plain.reach(ascending, steps, margin, mirror), expected)
-        np.testing.assert_array_equal(compiled.reach(ascending, steps, margin, mirror), expected)
+        np.testing.assert_array_equal(sides.plain_reach(ascending, steps, margin, mirror), expected)
+        np.testing.assert_array_equal(sides.compiled_reach(ascending, steps, margin, mirror), expected)
 
 
 def test_reach_agrees_on_pairs_exactly_one_apart():
@@ -58,8 +57,8 @@ def test_reach_agrees_on_pairs_exactly_one_apart():
     ascending = np.cumsum(np.full(3_000, 0.1))
     n = len(ascending)
     bounds = np.array([0, n], np.int32)
-    up = compiled.reach(ascending, bounds, 1.0, False)
-    down = compiled.reach(ascending, bounds, 1.0, True)
+    up = sides.compiled_reach(ascending, bounds, 1.0, False)
+    down = sides.compiled_reach(ascending, bounds, 1.0, True)
     seen_from_below = {(i, p) for i in range(n) for p in range(i, up[i])}
     seen_from_above = {(n - 1 - p, n - 1 - i) for i in range(n) for p in range(i, down[i])}
     assert seen_from_below == seen_from_above

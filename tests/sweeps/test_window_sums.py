@@ -10,7 +10,7 @@ from wellorder.losses import LOSSES, risk_at
 from wellorder.order import Windows
 from wellorder.solvers import Problem
 from wellorder.spaces import LinearSpace
-from wellorder.sweeps import compiled, compiled_sums, plain
+from wellorder.sweeps import sides
 
 
 def graded(n_groups, order="full", n=1_000, n_levels=5, seed=0):
@@ -25,7 +25,13 @@ def sides_of(pairs, scores):
     rows = np.lexsort((scores, cells.group[cells.of_row]))
     for mirror, above in enumerate(cells.edges):
         bounds = pairs.bounds[-1] - pairs.bounds[::-1] if mirror else pairs.bounds
-        yield cells.of_row[rows], compiled.reach(scores[rows], bounds, 1.0, bool(mirror)), above, bounds, bool(mirror)
+        yield (
+            cells.of_row[rows],
+            sides.compiled_reach(scores[rows], bounds, 1.0, bool(mirror)),
+            above,
+            bounds,
+            bool(mirror),
+        )
 
 
 @pytest.mark.parametrize("order", ["full", "chain", "linear"])
@@ -36,8 +42,8 @@ def test_tables_say_what_edges_say(n_groups, order):
         payload = rng.standard_normal((3, 1_000))
         indptr, indices, weights, table = above
         assert table is not None
-        by_edges = compiled_sums.edge_sums(cell, reach, payload, indptr, indices, weights, mirror)
-        by_table = compiled_sums.dense_sums(cell, reach, payload, *table, bounds, mirror)
+        by_edges = sides.edge_sums(cell, reach, payload, indptr, indices, weights, mirror)
+        by_table = sides.dense_sums(cell, reach, payload, *table, bounds, mirror)
         np.testing.assert_allclose(by_table, by_edges, atol=1e-10)
         assert by_edges.any()
 
@@ -59,10 +65,10 @@ def test_a_table_of_all_pairs_of_a_ladder_says_what_a_plan_says(bounds, mirror, 
     rank = rng.integers(0, 60, 250)
     steps = 250 - bounds[::-1] if mirror else bounds
     of_step = np.repeat(np.arange(len(bounds) - 1), np.diff(steps))
-    table = plain.ladder_pairs(ascending, rank, steps, margin, mirror)
-    plan = plain.ladder_plan(rank, of_step, plain.reach(ascending, steps, margin, mirror))
+    table = sides.ladder_pairs(ascending, rank, steps, margin, mirror)
+    plan = sides.ladder_plan(rank, of_step, sides.plain_reach(ascending, steps, margin, mirror))
     payload = np.vstack([np.ones(250), rng.standard_normal(250)])
-    np.testing.assert_allclose(payload @ table.T, plain.planned_sums(plan, payload), atol=1e-10)
+    np.testing.assert_allclose(payload @ table.T, sides.planned_sums(plan, payload), atol=1e-10)
 
 
 @pytest.mark.parametrize("n_levels", [5, None])

@@ -44,7 +44,7 @@ def check_engine(engine: str | None, scheduler: str | None, **unused: Any) -> No
 
 def read_parts(data: tuple[str, ...], estimator: Any, **roles: Any) -> Table:
     """Read the files that a command names in partitions, for a method that can do with those."""
-    from ..data.partitions import read_partitions
+    from ..data import read_partitions
 
     if not getattr(estimator, "takes_dask", False):
         raise click.UsageError(
@@ -57,7 +57,7 @@ def read_parts(data: tuple[str, ...], estimator: Any, **roles: Any) -> Table:
 
 def read_parts_for(model: TableRanker, data: tuple[str, ...]) -> Table:
     """Read the files that a command names in partitions, with the columns that a model knows."""
-    from ..data.partitions import read_partitions_for
+    from ..data import read_partitions_for
 
     return read_partitions_for(model, data)
 
@@ -87,7 +87,7 @@ def _one_clear_line(distributed: Any) -> Iterator[None]:
 @contextmanager
 def dask_cluster(scheduler: str | None) -> Iterator[None]:
     """Work on a cluster: the one at an address, or one worker process for each processor, on this machine alone."""
-    from ..sweeps.dispatch import available_cpus
+    from ..sweeps import available_cpus
 
     try:
         distributed: Any = import_module("distributed")

@@ -13,8 +13,7 @@ import click
 from .. import __version__
 from ..suggest import suggest
 from . import commands
-from .output import outlive_readers, say
-from .wording import as_options
+from .output import as_options, outlive_readers, say
 
 _ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "explain", "compare")
 """The commands in the order of a first day's work; others follow by name."""

@@ -1,7 +1,4 @@
-"""What a person sees: words and tables to stdout, plain when piped; progress to stderr, only at a terminal.
-
-Names come from files of others: what a terminal would obey is written out, here, for everything that is printed.
-"""
+"""Options as they are written on the command line, where the library names them as in Python."""
 
 from __future__ import annotations
 
@@ -9,6 +6,8 @@ import io
 import json
 import math
 import os
+import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,29 @@ from ..writing import NOTHING, visible
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.text import Text
+
+
+_OPTION = re.compile(
+    r"(?<![\w.'\"])(target|group|item|items|weight|levels|drop|format)=(?:'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
+)
+
+
+def as_options(message: str) -> str:
+    """Name options as they are written here: ``item='name'`` in Python is ``--item name`` on the command line."""
+
+    def written(match: re.Match[str]) -> str:
+        value = match["one"] if match["many"] is None else match["many"].replace(", ", ",").replace("'", "")
+        if value is None:
+            return f"--{match[1]}"
+        return f"--{match[1]} {shlex.quote(value)}"
+
+    return _OPTION.sub(written, message)
+
+
+# --------------------------------------------------------------------------------------------------
+# What a person sees: words and tables to stdout, plain when piped; progress to stderr, only at a terminal.
+#
+# Names come from files of others: what a terminal would obey is written out, here, for everything that is printed.
 
 
 class _Outlet(io.FileIO):

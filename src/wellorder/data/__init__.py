@@ -1,13 +1,25 @@
 """Files in, tables out, and back: readers, writers, and the encoding that a saved model carries along."""
 
 from .datasets import write_diabetes
-from .encode import TableEncoder
-from .errors import DataError
+from .encode import (
+    TableEncoder,
+    as_rows as as_rows,
+    column_names as column_names,
+    constant_columns as constant_columns,
+    from_objects as from_objects,
+    is_frame as is_frame,
+    pick_columns as pick_columns,
+    read_columns_of as read_columns_of,
+    read_values as read_values,
+    to_series as to_series,
+)
+from .formats import FORMATS as FORMATS
 from .letor import read_letor, write_letor
+from .lines import DataError
 from .model_input import items_of, load_table_model, read_for
-from .pair_table import PairTable, pairs_of, prediction_frame
+from .partitions import read_partitions as read_partitions, read_partitions_for as read_partitions_for
 from .readers import read
-from .table import ComparisonTable, Table
+from .table import ComparisonTable, PairTable, Table, pairs_of, prediction_frame
 from .table_ranker import TableRanker
 from .trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
 from .writers import score_frame, write_frame, write_lines, write_rows, write_scores, write_table

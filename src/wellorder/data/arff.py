@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from ..suggest import suggest
-from .errors import DataError
-from .lines import PathLike, read_text, shorten
+from .lines import DataError, PathLike, read_text, shorten
 from .sheet import Sheet, refuse_twice
 
 # every repetition is possessive: a hostile line must not make the search go back and forth
@@ -160,3 +159,41 @@ def _refuse_undeclared(sheet: Sheet) -> None:
         if row is not None and unknown[row]:
             found = suggest(column[row], values, "its declared values are")
             raise sheet.error(f"{shorten(column[row])} is not a value of attribute {name!r}; {found}", row)
+
+
+# --------------------------------------------------------------------------------------------------
+# ARFF text for a frame of columns.
+
+
+_PLAIN = re.compile(r"[^\s,'\"%{}\\?][^\s,'\"{}\\]*")
+
+
+def arff_text(frame: pl.DataFrame, relation: str = "table") -> str:
+    """Write columns as ARFF: numbers as numeric, text as nominal with its values in alphabetical order."""
+    lines = [f"@relation {_quoted(relation)}"]
+    for column in frame.iter_columns():
+        if column.dtype.is_numeric():
+            lines.append(f"@attribute {_quoted(column.name)} numeric")
+        else:
+            values = sorted(column.cast(pl.String).drop_nulls().unique().to_list())
+            lines.append(f"@attribute {_quoted(column.name)} {{{','.join(map(_quoted, values))}}}")
+    lines.append("@data")
+    texts = [_spelled(column) for column in frame.iter_columns()]
+    lines += [",".join(row) for row in zip(*texts, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _spelled(column: pl.Series) -> list[str]:
+    if column.dtype.is_numeric():
+        return ["?" if value is None or value != value else repr(value) for value in column.to_list()]
+    return ["?" if value is None else _quoted(value) for value in column.cast(pl.String).to_list()]
+
+
+def _quoted(text: str) -> str:
+    """Quote text that would not be read back as it stands."""
+    if "\n" in text or "\r" in text:
+        raise ValueError(f"{text!r} has a line end in it, which no ARFF value may")
+    if _PLAIN.fullmatch(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

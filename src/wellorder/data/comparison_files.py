@@ -9,16 +9,13 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order import Comparisons
-from ..order.columns import as_objects, number_objects
+from ..order import Comparisons, as_objects, number_objects
 from ..suggest import nearest
 from ..sweeps import Array
-from .column_types import as_text, first_row
 from .lines import shorten
-from .pair_table import CONVENTIONS, HOW_TO_WRITE, PLAIN, PairTable, Signs
 from .roles import Roles, make_table, read_names, read_weights
-from .sheet import Sheet
-from .table import ComparisonTable, Table
+from .sheet import Sheet, as_text, first_row
+from .table import CONVENTIONS, HOW_TO_WRITE, PLAIN, ComparisonTable, PairTable, Signs, Table
 
 _COLUMNS = ("left", "right", "outcome")
 NAME_COLUMNS = ("item", "id", "name")

@@ -1,24 +1,431 @@
-"""From columns to numbers, the same way at training and ever after."""
+"""Columns of any kind of table, read the same way: numbers with NaN, or text with None, where missing."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple, TypeAlias
 
+import narwhals as nw
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..memory import available_bytes
+from ..order import as_objects, is_missing
+from ..spaces import each_entry_once
 from ..state import ANY, Part, Stored, both, checked, flags, floats, list_of, none_or, of, one_of, refuse_twice, text
 from ..suggest import suggest
-from ..sweeps import Array, Floats
-from .codes import as_numbers, category_codes
-from .errors import Places, row_error
-from .frames import Columns, column_names, from_objects, is_frame, read_columns_of
-from .numbered import as_rows, dense, pick_columns, varying_columns, warn_beyond
-from .partition_columns import ColumnSummary, center_and_scale, moments_of
+from ..sweeps import Array, Floats, Ints
+from ..writing import counted
+from .lines import COPIES, DataError, Places, name_place, row_error
+from .sheet import Sheet, as_text, one_line, settle, settle_as_text
 from .table import FeatureParts, Table
+
+Columns: TypeAlias = dict[str, Array]
+"""Float64 arrays (numbers), or arrays of str and None (categories)."""
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether this is a table with named columns: ours, of polars, of pandas or the like."""
+    if isinstance(X, Table):
+        return isinstance(X.X, pl.DataFrame)
+    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
+
+
+def column_names(X: Any) -> list[str]:
+    """Return the names of a frame's columns, as text."""
+    return [str(name) for name in _frame(X).columns]
+
+
+def read_columns_of(X: Any, names: list[str]) -> Columns:
+    """Read some columns of a frame."""
+    frame = _frame(X)
+    native = {str(name): name for name in frame.columns}
+    return {name: read_values(frame[native[name]]) for name in names}
+
+
+def read_values(series: nw.Series[Any]) -> Array:
+    """Read one column: numbers and truth values as float64, everything else as text."""
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        return _numbers(series)
+    if series.dtype == nw.String and not series.null_count():
+        out = np.empty(len(series), dtype=object)
+        out[:] = series.to_list()
+        return out
+    return from_objects(as_objects(series.to_list()))
+
+
+def from_objects(entries: Array) -> Array:
+    """Return objects (None where missing) as numbers if all are such, otherwise as text."""
+    if all(entry is None or isinstance(entry, Real | np.bool_) for entry in entries):
+        return np.array([np.nan if entry is None else float(entry) for entry in entries])
+    return as_objects(None if entry is None else str(entry) for entry in entries)
+
+
+def to_polars(X: Any) -> pl.DataFrame:
+    """Return any frame as polars holds it: Float64 and String columns."""
+    columns = read_columns_of(X, column_names(X))
+    return pl.DataFrame([to_series(name, values) for name, values in columns.items()])
+
+
+def to_series(name: str, values: Array) -> pl.Series:
+    """Return one column as polars holds it."""
+    if values.dtype.kind == "f":
+        return pl.Series(name, values, dtype=pl.Float64, nan_to_null=True)
+    return pl.Series(name, values.tolist(), dtype=pl.String)
+
+
+def _frame(X: Any) -> nw.DataFrame[Any]:
+    return nw.from_native(X.X if isinstance(X, Table) else X, eager_only=True)
+
+
+def _numbers(series: nw.Series[Any]) -> Array:
+    if series.null_count() and not series.dtype.is_float():
+        return np.array([np.nan if is_missing(entry) else float(entry) for entry in series.to_list()])
+    return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbered features (LETOR): sparse matrices, brought to the width and form that a model knows.
+
+
+_ROUNDED = 4
+"""Units in the last place by which rounding alone may part numbers that are the same."""
+
+
+def as_rows(X: Any) -> sp.csr_array:
+    """Return numbered features as a CSR array of finite numbers, each entry once."""
+    if not sp.issparse(X) and not (isinstance(X, np.ndarray) and X.ndim == 2):
+        raise ValueError("the model was fitted on numbered features (LETOR); give a CSR matrix or a LETOR file")
+    matrix = sp.csr_array(X, dtype=np.float64)
+    if not np.isfinite(matrix.data).all():
+        raise ValueError("a feature is infinite or not a number; give finite numbers")
+    return each_entry_once(matrix)
+
+
+def warn_beyond(X: sp.csr_array, width: int) -> None:
+    """Warn of features that the training data did not reach: they are ignored."""
+    if X.shape[1] <= width:
+        return
+    beyond = np.unique(X.indices[(X.indices >= width) & (X.data != 0)])
+    if len(beyond):
+        warnings.warn(
+            f"{counted(len(beyond), 'feature')} beyond number {width:,} (first {beyond[0] + 1:,}), of which the "
+            "training data had none: ignored",
+            stacklevel=4,
+        )
+
+
+def pick_columns(X: sp.csr_array, columns: Ints) -> sp.csr_array:
+    """Return some columns (ascending numbers); those that X does not reach are zero.
+
+    Takes time and memory by the entries, not by the width: a file can name feature 2,000,000,000.
+    """
+    if not len(columns):
+        return sp.csr_array((X.shape[0], 0))
+    place = np.minimum(np.searchsorted(columns, X.indices), len(columns) - 1)
+    kept = columns[place] == X.indices
+    counts = np.append(0, np.cumsum(kept))[X.indptr]
+    return sp.csr_array((X.data[kept], place[kept], counts), shape=(X.shape[0], len(columns)))
+
+
+def dense(X: sp.csr_array) -> Floats:
+    """Return a sparse matrix as an array, if it fits into memory."""
+    free, needed = available_bytes(), X.shape[0] * X.shape[1] * 8 * COPIES
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{X.shape[0]:,} rows of {X.shape[1]:,} features need about {needed / 1e9:.1f} GB of memory, and "
+            f"{free / 1e9:.1f} GB are free; use fewer rows or features"
+        )
+    return np.asarray(X.toarray(), dtype=np.float64)
+
+
+def is_rounding(low: Any, high: Any) -> Any:
+    """Say whether numbers lie so near each other that rounding can have parted them, as 0.1 + 0.2 and 0.3.
+
+    Whole numbers are not rounded, however large: whether those differ, the caller has to look.
+    """
+    with np.errstate(over="ignore"):
+        return high - low <= _ROUNDED * np.spacing(np.maximum(np.abs(low), np.abs(high)))
+
+
+def unit_of(low: Any, high: Any) -> Any:
+    """Return the power of two next below the largest number: in such units nothing is rounded, and no square overflows.
+
+    Examples
+    --------
+    >>> from wellorder.data.encode import unit_of
+    >>> [float(unit_of(low, high)) for low, high in ((0.0, 5.0), (-100.0, 1.0), (0.0, 0.0))]
+    [4.0, 64.0, 0.5]
+    """
+    return np.ldexp(0.5, np.frexp(np.maximum(np.abs(low), np.abs(high)))[1])
+
+
+class _Spread(NamedTuple):
+    """The columns of a sparse matrix that have an entry, and from where to where each reaches, its zeros included."""
+
+    used: Ints
+    place: Ints  # of each entry among these columns
+    n_zero: Ints  # rows without an entry
+    low: Floats
+    high: Floats
+
+    def varies(self, X: sp.csr_array) -> Array:
+        """Say which columns are not constant, but for rounding."""
+        varies = self.low < self.high
+        near = varies & is_rounding(self.low, self.high)
+        if near.any():
+            entries = np.flatnonzero(near[self.place])
+            is_broken = X.data[entries] != np.rint(X.data[entries])
+            varies &= ~near | (np.bincount(self.place[entries], is_broken, len(varies)) == 0)
+        return varies
+
+
+def _spread_of(X: sp.csr_array) -> _Spread:
+    """Look through all entries once; O(entries), or with few entries in a wide matrix O(entries log entries)."""
+    n_rows, width = X.shape
+    if width <= X.nnz:
+        used, place = np.arange(width), X.indices
+    else:
+        used, place = np.unique(X.indices, return_inverse=True)
+    n_zero = n_rows - np.bincount(place, minlength=len(used))
+    low, high = np.where(n_zero > 0, 0.0, np.inf), np.where(n_zero > 0, 0.0, -np.inf)
+    np.minimum.at(low, place, X.data)
+    np.maximum.at(high, place, X.data)
+    return _Spread(used, place, n_zero, low, high)
+
+
+def varying_columns(X: sp.csr_array) -> tuple[Ints, Floats]:
+    """Return the columns that are not constant, and their standard deviations, zeros included."""
+    spread = _spread_of(X)
+    n_rows, n, place = X.shape[0], len(spread.used), spread.place
+    unit = unit_of(spread.low, spread.high)
+    zero = -(spread.low / unit)  # above the lowest, in these units; numbers near each other lose nothing so
+    above = X.data / unit[place] + zero[place]
+    mean = (np.bincount(place, above, n) + spread.n_zero * zero) / n_rows
+    squares = np.bincount(place, (above - mean[place]) ** 2, n) + spread.n_zero * (zero - mean) ** 2
+    varies = spread.varies(X)
+    return spread.used[varies].astype(np.int64), (np.sqrt(squares / n_rows) * unit)[varies]
+
+
+def constant_columns(X: sp.csr_array, most: int) -> tuple[int, Ints]:
+    """Count the columns that never change, those without an entry too, and return the first few of them.
+
+    Takes time and memory by the entries, not by the width.
+    """
+    spread = _spread_of(X)
+    varying = spread.used[spread.varies(X)]
+    # so many numbers from 0 have at least as many among them that do not vary as are asked for, or as there are
+    first = np.setdiff1d(np.arange(min(X.shape[1], len(varying) + most)), varying)[:most]
+    return X.shape[1] - len(varying), first
+
+
+# --------------------------------------------------------------------------------------------------
+# Categories as numbers, and columns that were numbers in training as such again.
+
+
+def category_codes(name: str, values: Array, categories: list[str | None], places: Places | None = None) -> Array:
+    """Return the number of each row's category; −1, with one warning, for one that training has not seen."""
+    code_of: dict[Any, int] = {value: code for code, value in enumerate(categories)}
+    if values.dtype.kind == "f":  # 4 and 5 of {4, 5, more}: a data frame without 'more' holds numbers
+        code_of = _codes_by_number(name, values, categories)
+        entries = [None if value != value else value for value in values.tolist()]
+    else:
+        entries = values.tolist()
+    codes = np.fromiter((code_of.get(entry, -1) for entry in entries), np.int64, len(entries))
+    if categories and (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        shown = "a missing value" if entries[row] is None else f"the value {entries[row]!r}"
+        n_rows = int(np.count_nonzero(codes < 0))
+        warnings.warn(
+            f"column {name!r} has {shown} (first in {name_place(places, row)}) that the training data did not have: "
+            f"none of its categories fits in {n_rows:,} row{'s' * (n_rows != 1)}",
+            stacklevel=4,
+        )
+    return codes
+
+
+def _codes_by_number(name: str, values: Floats, categories: list[str | None]) -> dict[Any, int]:
+    """Return the codes of categories, by number where they are such; a number that may be either of two is refused."""
+    code_of: dict[Any, int] = {}
+    for code, value in enumerate(categories):
+        number = _number_or_itself(value)
+        if number in code_of and (values == number).any():
+            raise ValueError(
+                f"column {name!r} held text in the training data, and its number {number:g} may be the category "
+                f"{categories[code_of[number]]!r} or {value!r}; give the column as text"
+            )
+        code_of[number] = code
+    return code_of
+
+
+def _number_or_itself(value: str | None) -> Any:
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return value
+
+
+def as_numbers(name: str, values: Array, places: Places | None = None) -> Floats:
+    """Return a column that was numbers in training as numbers."""
+    if values.dtype.kind == "f":
+        return values
+    numbers = np.full(len(values), np.nan)
+    for row, value in enumerate(values):
+        try:
+            numbers[row] = np.nan if value is None else float(value)
+        except ValueError:
+            problem = f"column {name!r} held numbers in the training data, and has {value!r} here; correct it"
+            raise row_error(places, problem, row) from None
+    return numbers
+
+
+# --------------------------------------------------------------------------------------------------
+# One partition of a table: what its columns hold, in numbers small enough to travel, and the partition encoded.
+
+
+_MOST_TEXTS = 10_000
+"""Different texts of a column that a partition tells of; far beyond what is accepted as categories."""
+
+_MOSTLY = 0.9
+_AT_LEAST = 3
+"""A column of text with so many numbers is refused, as in a file that is read whole."""
+
+
+class Moments(NamedTuple):
+    """What there is to know of numbers to standardise them."""
+
+    n: int
+    low: float
+    high: float
+    mean: float
+    deviation: float
+    are_whole: bool = True
+
+
+class ColumnSummary(NamedTuple):
+    """What one partition says of a column."""
+
+    n_rows: int
+    n_given: int
+    n_numbers: int
+    moments: Moments | None
+    """None where some of it is no number."""
+    texts: frozenset[str] | None
+    """The different texts; None where the file itself says that these are numbers."""
+    problem: DataError | None
+    """Why it would be refused, were this all there is."""
+
+
+def read_part(path: str, columns: Sequence[str], rows: Ints | None = None) -> Sheet:
+    """Read some columns of a Parquet file, of all rows or some."""
+    try:
+        frame = pl.read_parquet(path, columns=list(columns))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DataError(path, f"it cannot be read as Parquet: {one_line(error)}") from None
+    return Sheet(((path, 0),), frame if rows is None else frame[rows])
+
+
+def summarise_part(path: str, columns: Sequence[str], rows: Ints | None = None) -> dict[str, ColumnSummary]:
+    """Say what the columns of one file hold."""
+    sheet = read_part(path, columns, rows)
+    return {name: _summarise(sheet, name) for name in columns}
+
+
+def encode_part(
+    encoder: TableEncoder, path: str, columns: Sequence[str], text: frozenset[str], rows: Ints | None = None
+) -> Floats:
+    """Return the numbers that an encoder makes of one file."""
+    sheet = read_part(path, columns, rows)
+    settled = [settle_as_text(sheet, name) if name in text else settle(sheet, name) for name in columns]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nobody hears what a worker says of a category that training has not seen
+        return np.asarray(encoder.transform(pl.DataFrame(settled)), dtype=float)
+
+
+def _summarise(sheet: Sheet, name: str) -> ColumnSummary:
+    raw, problem = sheet.frame[name], None
+    try:
+        column = settle(sheet, name)
+    except DataError as error:
+        if raw.dtype != pl.String:
+            raise
+        column, problem = as_text(sheet, name), error
+    given = column.drop_nulls()
+    if column.dtype == pl.Float64:
+        moments, n_numbers = moments_of(given.to_numpy()), len(given)
+    else:
+        moments, n_numbers = None, len(given.cast(pl.Float64, strict=False).drop_nulls())
+    texts = None
+    if raw.dtype == pl.String or column.dtype == pl.String:
+        distinct = as_text(sheet, name).drop_nulls().unique()
+        texts = frozenset(distinct.sort().head(_MOST_TEXTS).to_list())
+    return ColumnSummary(len(column), len(given), n_numbers, moments, texts, problem)
+
+
+def moments_of(values: Floats) -> Moments:
+    """Return the moments of finite numbers."""
+    if not len(values):
+        return Moments(0, np.inf, -np.inf, 0.0, 0.0)
+    low, high = float(values.min()), float(values.max())
+    unit = float(unit_of(low, high))
+    above = values / unit - low / unit  # numbers near each other lose nothing so, however large they are
+    mean, deviation = (low / unit + float(above.mean())) * unit, float(above.std()) * unit
+    return Moments(len(values), low, high, mean, deviation, bool((values == np.rint(values)).all()))
+
+
+def merge(name: str, parts: Sequence[ColumnSummary], sources: Sequence[str]) -> ColumnSummary:
+    """Say what a column holds in all partitions together."""
+    n_rows, n_given = sum(part.n_rows for part in parts), sum(part.n_given for part in parts)
+    n_numbers = sum(part.n_numbers for part in parts)
+    numbers = [part.moments for part in parts if part.moments is not None]
+    if len(numbers) == len(parts):
+        return ColumnSummary(n_rows, n_given, n_numbers, _merged(numbers), None, None)
+    if any(part.texts is None and part.n_given for part in parts):
+        typed = next(k for k, part in enumerate(parts) if part.texts is None and part.n_given)
+        written = next(k for k, part in enumerate(parts) if part.moments is None)
+        raise DataError(sources[written], f"column {name!r} holds text, and numbers in {sources[typed]}; make it one")
+    problem = next((part.problem for part in parts if part.problem is not None), None)
+    if problem is not None and n_numbers >= max(_AT_LEAST, _MOSTLY * n_given):
+        raise problem
+    texts = frozenset[str]().union(*(part.texts or () for part in parts))
+    return ColumnSummary(n_rows, n_given, n_numbers, None, texts, None)
+
+
+def _merged(parts: Sequence[Moments]) -> Moments:
+    """Return the moments of all: the variance is that within the parts, and that between their means."""
+    n = sum(part.n for part in parts)
+    filled = [part for part in parts if part.n]
+    if not filled:
+        return parts[0]
+    low, high = min(part.low for part in filled), max(part.high for part in filled)
+    unit = float(unit_of(low, high))
+    share = np.array([part.n / n for part in filled])
+    above = np.array([part.mean for part in filled]) / unit - low / unit
+    deviations = np.array([part.deviation for part in filled]) / unit
+    mean = float(share @ above)
+    deviation = float(np.sqrt(share @ (deviations**2 + (above - mean) ** 2)))
+    are_whole = all(part.are_whole for part in filled)
+    return Moments(n, low, high, (low / unit + mean) * unit, deviation * unit, are_whole)
+
+
+def center_and_scale(moments: Moments) -> tuple[float, float]:
+    """Return mean and standard deviation; scale 0 for a constant column."""
+    if moments.n == 0 or moments.low == moments.high:
+        return (moments.low if moments.n else 0.0), 0.0
+    # 0.1 + 0.2 among 0.3 is no feature
+    is_constant = not moments.are_whole and bool(is_rounding(moments.low, moments.high))
+    return moments.mean, 0.0 if is_constant else moments.deviation
+
+
+# --------------------------------------------------------------------------------------------------
+# From columns to numbers, the same way at training and ever after.
+
 
 _FEW = 10
 _NEARLY_ALL = 0.9

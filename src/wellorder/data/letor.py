@@ -16,10 +16,8 @@ import scipy.sparse as sp
 
 from ..sweeps import Array
 from . import letor_plain
-from .errors import DataError, Places
-from .letor_plain import Limits, Rows, read_name
-from .lines import COPIES, PathLike, blocks, open_for_writing, room, shorten, too_large
-from .queries import text_array
+from .letor_plain import Limits, Rows, read_name, text_array
+from .lines import COPIES, DataError, PathLike, Places, blocks, open_for_writing, room, shorten, too_large
 from .table import Table
 
 MOST_FEATURES = 2**31 - 1

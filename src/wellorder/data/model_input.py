@@ -12,13 +12,11 @@ import numpy as np
 
 from ..suggest import nearest, suggest
 from .comparison_files import NAME_COLUMNS, is_comparisons, is_pairs, read_comparisons, read_pairs
-from .errors import DataError
-from .lines import PathLike, shorten
-from .pair_table import PLAIN, PairTable, pairs_of
+from .lines import DataError, PathLike, shorten
 from .readers import as_paths, one_sheet, read_files
 from .roles import Roles, check_levels, make_table
 from .sheet import Sheet
-from .table import ComparisonTable, Table
+from .table import PLAIN, ComparisonTable, PairTable, Table, pairs_of
 from .table_ranker import TableRanker
 
 _ROLES = ("group", "item", "weight")

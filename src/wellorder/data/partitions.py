@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 
 from ..sweeps import Array, Ints
-from .encode import TableEncoder
-from .errors import DataError
+from .encode import TableEncoder, encode_part, merge, read_part, summarise_part
+from .lines import DataError
 from .model_input import roles_for
-from .partition_columns import encode_part, merge, read_part, summarise_part
 from .roles import Roles, check_levels, read_groups, read_names, read_target, read_weights
 from .sheet import Sheet, join_sheets, one_line, refuse_twice
 from .table import Table

@@ -12,9 +12,8 @@ import scipy.sparse as sp
 
 from ..sweeps import Array
 from .comparison_files import is_comparisons, read_comparisons
-from .errors import DataError, Places
 from .formats import read_file
-from .lines import PathLike
+from .lines import DataError, PathLike, Places
 from .roles import Roles, check_levels, make_table
 from .sheet import Sheet, join_sheets
 from .table import ComparisonTable, Table

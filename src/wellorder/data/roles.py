@@ -10,15 +10,12 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order.columns import as_objects
+from ..order import as_objects
 from ..sweeps import Array
 from ..writing import visible
-from .column_types import as_text, first_row, settle, settle_as_text
-from .errors import DataError
-from .lines import shorten
-from .pair_table import refuse_as_grades
-from .sheet import Sheet
-from .table import Table
+from .lines import DataError, shorten
+from .sheet import Sheet, as_text, first_row, settle, settle_as_text
+from .table import Table, refuse_as_grades
 
 _SCALES = (
     (

@@ -10,7 +10,7 @@ import polars as pl
 
 from ..suggest import suggest
 from ..sweeps import Ints
-from .errors import DataError, Places
+from .lines import DataError, Places, shorten
 
 
 @dataclass(frozen=True)
@@ -118,3 +118,149 @@ def one_line(error: BaseException) -> str:
     """Return the first line of an error's text, shortened: other libraries' errors run over many."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:120]
+
+
+# --------------------------------------------------------------------------------------------------
+# What a column holds: numbers, or text. Decided over all rows, never by the first few.
+#
+# A column is numbers if every field that is not missing is a number, or every one is true or false. A column
+# that is numbers but for a few fields is refused: a typo would otherwise turn it into categories, silently.
+
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-")
+"""What stands for 'not given', in any column."""
+
+_MOSTLY = 0.9
+_AT_LEAST = 3
+_TRUTH = {"true": 1.0, "false": 0.0}
+_COMMA_NUMBER = r"^[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?$"
+_GROUPED = r"^[+-]?(\d{1,3}([.,' ]\d{3})+([.,]\d+)?|\d+,\d+)$"
+
+
+def settle(sheet: Sheet, name: str) -> pl.Series:
+    """Return a column as Float64 or String, null where missing.
+
+    Raises
+    ------
+    DataError
+        For a number that is infinite, and for text among numbers: with its line and the fix.
+    """
+    column = sheet.frame[name]
+    if name in sheet.nominal:
+        return column
+    if column.dtype == pl.String:
+        return _from_text(sheet, name, column)
+    if column.dtype.is_float() or column.dtype.is_integer() or column.dtype.is_decimal():
+        return _finite(sheet, name, column.cast(pl.Float64))
+    if column.dtype in (pl.Boolean, pl.Null):
+        return column.cast(pl.Float64)
+    return as_text(sheet, name)
+
+
+def settle_as_text(sheet: Sheet, name: str) -> pl.Series:
+    """Return a column that held text in the training data: as it is written, whatever it looks like here.
+
+    Only what the file itself declares to be a number stays one: 4 and 4.0 are then the same.
+    """
+    column = sheet.frame[name]
+    if column.dtype == pl.Boolean or (column.dtype == pl.String and name not in {*sheet.numeric, *sheet.nominal}):
+        return as_text(sheet, name)
+    return settle(sheet, name)
+
+
+def trim(text: pl.Series) -> pl.Series:
+    """Return text without spaces around it, null where it stands for a missing value."""
+    text = text.str.strip_chars()
+    return text.set(text.is_in(MISSING).fill_null(False), None)
+
+
+def as_text(sheet: Sheet, name: str) -> pl.Series:
+    """Return any column as trimmed text; whole numbers without a decimal point."""
+    column = sheet.frame[name]
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise sheet.error(
+            f"column {name!r} holds {column.dtype}, not one number or text a row; split it into columns, or leave it "
+            f"out with drop={name!r}"
+        )
+    column = column.fill_nan(None) if column.dtype.is_float() else column
+    if column.dtype.is_float() and (column.drop_nulls() == column.drop_nulls().round()).all():
+        whole = column.cast(pl.Int64, strict=False)
+        column = whole if whole.null_count() == column.null_count() else column
+    return trim(column.cast(pl.String))
+
+
+def first_row(mask: pl.Series) -> int:
+    """Return the first row for which this holds."""
+    row = mask.fill_null(False).arg_max()
+    return 0 if row is None else row
+
+
+def _from_text(sheet: Sheet, name: str, text: pl.Series) -> pl.Series:
+    number = text.cast(pl.Float64, strict=False)
+    if number.null_count() == text.null_count():  # the common case: nothing but numbers and empty fields
+        return _finite(sheet, name, number)
+    text = trim(text)
+    number = text.cast(pl.Float64, strict=False)
+    if sheet.decimal_comma:
+        number = _with_decimal_comma(sheet, name, text, number)
+    bad = text.is_not_null() & number.is_null()
+    n_bad, n_given = int(bad.sum()), len(text) - text.null_count()
+    if n_bad == 0:
+        return _finite(sheet, name, number)
+    if name in sheet.numeric:
+        row = first_row(bad)
+        raise sheet.error(f"{shorten(text[row])} in column {name!r} is not a number, as the file declares it", row)
+    if n_bad == n_given:
+        lower = text.str.to_lowercase()
+        if (lower.is_in(list(_TRUTH)) | lower.is_null()).all():
+            return lower.replace_strict(_TRUTH, return_dtype=pl.Float64)
+    n_good = n_given - n_bad
+    if n_good >= _AT_LEAST and n_good >= _MOSTLY * n_given:
+        row = first_row(bad)
+        raise sheet.error(
+            f"{shorten(text[row])} in column {name!r} is not a number, but {n_good:,} of its {n_given:,} values are; "
+            f"correct it, leave the field empty if it is missing, or leave the column out with drop={name!r}",
+            row,
+        )
+    _refuse_grouped(sheet, name, text, bad)
+    return text
+
+
+def _with_decimal_comma(sheet: Sheet, name: str, text: pl.Series, number: pl.Series) -> pl.Series:
+    """Read 3,14 as a number; with a point elsewhere in the column nobody can tell what either means."""
+    comma = text.str.contains(_COMMA_NUMBER).fill_null(False)
+    if not comma.any():
+        return number
+    point = number.is_not_null() & text.str.contains(".", literal=True).fill_null(False)
+    if point.any():
+        row = first_row(point)
+        raise sheet.error(
+            f"column {name!r} has {shorten(text[row])} here and {shorten(text[first_row(comma)])} elsewhere; write all "
+            "its numbers with a decimal point, or all with a decimal comma",
+            row,
+        )
+    converted = text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return converted.zip_with(comma, number)
+
+
+def _refuse_grouped(sheet: Sheet, name: str, text: pl.Series, bad: pl.Series) -> None:
+    """Refuse 1,234 and 3,14 where a comma is no part of a number: they are no categories."""
+    given = text.drop_nulls()
+    if given.str.contains(_GROUPED).all() or text.filter(bad).str.contains(_GROUPED).all():
+        row = first_row(bad)
+        raise sheet.error(
+            f"{shorten(text[row])} in column {name!r} looks like a number with a comma or separated thousands; write "
+            "it with a decimal point and nothing else (1234.5)",
+            row,
+        )
+
+
+def _finite(sheet: Sheet, name: str, number: pl.Series) -> pl.Series:
+    number = number.fill_nan(None)
+    infinite = number.is_infinite()
+    if infinite.any():
+        row = first_row(infinite)
+        raise sheet.error(
+            f"column {name!r} is infinite here; give a finite number, or leave the field empty if it is missing", row
+        )
+    return number

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..order.columns import own_order
+from ..order import own_order
 from ..scoring import advantage_of, count_fitted_groups, list_scores, ranks_lists
 from ..spaces import Pairs
 from ..state import (
@@ -38,13 +38,11 @@ from ..state import (
 from ..suggest import suggest
 from ..sweeps import Array, Ints, to_numpy
 from .comparison_files import is_pairs, read_pairs
-from .encode import TableEncoder
-from .errors import row_error
-from .frames import column_names, is_frame, to_polars
-from .pair_table import CONVENTIONS, PLAIN, PairTable, Signs, pairs_of
+from .encode import TableEncoder, column_names, is_frame, to_polars
+from .lines import row_error
 from .roles import Roles, make_table, read_groups, read_names
 from .sheet import Sheet
-from .table import ComparisonTable, Table
+from .table import CONVENTIONS, PLAIN, ComparisonTable, PairTable, Signs, Table, pairs_of
 
 _ROUNDING = 1e-9
 """How far beyond 0 and 1 interpolation may have put a share."""

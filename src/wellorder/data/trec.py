@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..sweeps import Array, Floats
-from .errors import DataError
-from .letor_plain import read_number
-from .lines import COPIES, PathLike, blocks, decode, open_for_writing, room, shorten, too_large
-from .queries import text_array
+from .letor_plain import read_number, text_array
+from .lines import COPIES, DataError, PathLike, blocks, decode, open_for_writing, room, shorten, too_large
 
 _RUN_FORM = "a run's line reads: query Q0 item rank score tag"
 _QRELS_FORM = "a qrels line reads: query 0 item grade"

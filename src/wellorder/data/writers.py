@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..order.labels import encode_groups
-from ..order.swaps import check_scores
+from ..order import check_scores, encode_groups
 from ..sweeps import Array, Ints, to_numpy
 from ..writing import counted
-from .arff_text import arff_text
-from .errors import DataError
+from .arff import arff_text
+from .encode import dense
 from .formats import FORMATS
 from .letor import write_letor
-from .lines import PathLike, open_bytes_for_writing, open_for_writing, shorten
-from .numbered import dense
+from .lines import DataError, PathLike, open_bytes_for_writing, open_for_writing, shorten
 from .sheet import refuse_twice
 from .table import ComparisonTable, Table
 

@@ -1,19 +1,260 @@
-"""What all rankers share: a score a row, and how well the scores order."""
+"""What every estimator that takes grades does with its input: check it, or say what is wrong with it."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable, Hashable, Iterable
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import validation
+from sklearn.utils.metaestimators import available_if
 
+from ..losses import PairSet
 from ..metrics import swapped_pairs
-from ..order import Grades, ListedPairs, OrderSum, check_scores, direction_share
+from ..order import (
+    Comparisons,
+    Full,
+    GradedPairs,
+    Grades,
+    ListedPairs,
+    OrderSum,
+    SumOfPairs,
+    Supervision,
+    check_scores,
+    direction_share,
+    refuse_beside,
+    refuse_lost_weights,
+)
 from ..scoring import list_scores, warn_if_groups_are_lost
+from ..solvers import SolveResult
+from ..spaces import each_entry_once, is_dask
 from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
-from ..sweeps import Array, to_numpy
-from .validation import as_order
+from ..sweeps import Array, is_tensor, to_numpy
+
+Order: TypeAlias = Grades | Comparisons | OrderSum
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None) -> Order:
+    """Make an order of what ``fit`` and ``score`` take: grades, or an order that is used as it is."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None: give one grade a row")
+    if any(is_dask(column) for column in (y, groups, sample_weight)):
+        from ..spaces.dask import gather
+
+        y, groups, sample_weight = gather(y, groups, sample_weight)
+    if isinstance(y, Grades | Comparisons | OrderSum):
+        refuse_beside(y, groups=groups, sample_weight=sample_weight)
+    given: Order = y if isinstance(y, Order) else Grades(y, groups, order, sample_weight, levels)
+    for part in given.parts if isinstance(given, OrderSum) else (given,):
+        refuse_lost_weights(part.weight, of="row" if isinstance(part, Grades) else "comparison")
+    return given
+
+
+def read_order(
+    y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None, balance: str
+) -> Order:
+    """Make an order of what ``fit`` takes, and refuse parameters that it would leave unused.
+
+    ``Grades`` of the full order, which is what they have if nobody says otherwise, leave ``order`` to the model.
+    """
+    if isinstance(y, Grades | Comparisons | OrderSum):
+        named_full = isinstance(order, str) and order == "full"
+        leaves_it = isinstance(y, Grades) and isinstance(y.graph.structure, Full)
+        refuse_beside(y, order=None if named_full or leaves_it else order, levels=levels)
+        if isinstance(y, Grades) and leaves_it and not named_full:
+            y = y.with_order(order)
+    if isinstance(y, Comparisons) and balance == "groups":
+        raise ValueError("balance='groups' needs groups, and comparisons have none; leave it at 'pairs'")
+    return as_order(y, groups, sample_weight, order, levels)
+
+
+def refuse_no_pairs(order: Order, n_pairs: int) -> None:
+    """Raise an error that says why there is nothing to learn from."""
+    if n_pairs == 0:
+        why = _why(order.describe()) if isinstance(order, Grades) else "every comparison is a tie, or there is none."
+        raise ValueError(f"there is no pair of rows to learn an order from: {why} Found: {order.describe()}.")
+
+
+def refuse_lost_pairs(pairs: PairSet) -> None:
+    """Raise an error if what the order's weights and the rows' give a pair is lost in floating point."""
+    for part in pairs.parts if isinstance(pairs, SumOfPairs) else (pairs,):
+        if isinstance(part, GradedPairs):
+            part.refuse_lost_weights()
+
+
+def _why(found: Supervision) -> str:
+    if found.n_rows == 1:
+        return "n_samples=1, and one row has nothing to stand above."
+    if found.n_unjudged == found.n_rows:
+        return "no row has a grade."
+    if found.n_levels == 1:
+        return "all grades are the same (one level, 1 class)."
+    if found.n_zero_weight:
+        return "every pair has a row of zero weight."
+    if found.n_groups > 1:
+        return "no group has two rows of different grades; check that `groups` names lists, not single rows."
+    return "the order puts none of these levels above another."
+
+
+def check_positive(value: Any, name: str) -> None:
+    """Check a parameter that must be a positive number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < float("inf"):
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+
+
+def check_whole(value: Any, name: str) -> None:
+    """Check a parameter that must be a positive whole number."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a positive whole number, got {value!r}")
+
+
+def check_option(value: Any, name: str, options: Iterable[str]) -> None:
+    """Check a parameter that must be one of some names."""
+    if value not in (known := list(options)):
+        raise ValueError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, known))}")
+
+
+NOTHING_TOLD_APART = (
+    "no column of X tells grades apart, or C times the row weights is so small that rounding hides it (raise C, or the "
+    "weights)"
+)
+"""Why a model whose risk falls along anything that orders has not found it."""
+
+
+class OneScoreWarning(UserWarning):
+    """A model has been fitted, rightly, and gives every row the same score: it orders nothing."""
+
+
+def warn_of_one_score(why: str, *, stacklevel: int = 4) -> None:
+    """Warn that every score is the same, and say why and what to do."""
+    warnings.warn(
+        f"the best function is zero, and orders nothing (every score is the same): {why}",
+        OneScoreWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float, *, strength: str = "C") -> None:
+    """Warn when a solver stopped early, and say what to do; ``strength`` is the parameter that weighs the loss."""
+    if result.converged:
+        return
+    if np.isfinite(result.gap):
+        share = result.gap / abs(result.objective) if result.objective else result.gap
+        where = f"the objective about {share:.1g} of its value above the minimum"
+    else:
+        where = "no bound on how far the objective is above its minimum"
+    if result.n_iter >= max_iter:
+        stopped, first = f"stopped after max_iter={max_iter} steps", "raise max_iter, "
+    else:
+        stopped, first = f"stopped after {result.n_iter} steps, as rounding hid any further gain,", "raise tol, "
+    warnings.warn(
+        f"{stopped} with {where} (tol={tol:g}); {first}scale the columns of X (StandardScaler), lower {strength}, or "
+        "check that a kernel of your own is positive semidefinite",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def exists_for_losses(*losses: str) -> Callable[[F], F]:
+    """Let a method exist for some losses only."""
+
+    def check(self: Any) -> bool:
+        if self.loss not in losses:
+            raise AttributeError(f"this needs loss={' or '.join(map(repr, losses))}, and the model has {self.loss!r}")
+        return True
+
+    return cast(Callable[[F], F], available_if(check))
+
+
+# --------------------------------------------------------------------------------------------------
+# X, checked before anything is done with it: here or, where its rows lie in Dask's partitions, there.
+
+
+_FLOATS = (np.float64, np.float32)
+
+_TAKE_DASK = ("RankSVM", "SwapSVM", "ProportionalOdds", "CompareSVM", "ConvexHullRanker")
+"""The estimators that leave the rows of a Dask array where they lie."""
+
+
+def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
+    """Check X as scikit-learn's function of this name does; refuse Dask's collections, of which all would come.
+
+    A tensor comes here as an array, from wherever it lies, and a sparse matrix with every entry once.
+    """
+    if is_dask(X):
+        raise TypeError(
+            f"{type(estimator).__name__} needs all rows in one place, and takes no Dask arrays; these do: "
+            f"{', '.join(_TAKE_DASK)}. If X fits into memory, give X.compute()"
+        )
+    X = to_numpy(X) if is_tensor(X) else each_entry_once(X)
+    return validation.validate_data(estimator, X, **options)
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check X, for an estimator that also takes Dask arrays and data frames: of these, all but their values."""
+    if not is_dask(X) or not getattr(estimator, "takes_dask", False):
+        return validate_data(estimator, X, accept_sparse="csr", dtype=_FLOATS, reset=reset)
+    is_frame = hasattr(type(X), "to_dask_array")  # a Delayed itself has whatever attribute it is asked for
+    if not is_frame and not hasattr(type(X), "chunks"):
+        raise TypeError(f"X is a Dask {type(X).__name__}, which is no table; give a Dask array or data frame")
+    header, X = (_empty_frame(X), X.to_dask_array()) if is_frame else (X, X)
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array, got a Dask array of shape {X.shape} instead: one row an item")
+    validation.validate_data(estimator, header, skip_check_array=True, reset=reset)
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"X holds {X.dtype}, not numbers; encode its columns first, each partition the same way")
+    X = X if X.dtype in _FLOATS else X.astype(np.float64)
+    if reset and np.isnan(X.shape[0]):  # how many rows a partition has turns out when it is computed
+        X = X.persist().compute_chunk_sizes()
+    for size, what in zip(X.shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
+    return X
+
+
+def keep_groups_whole(X: Any, pairs: Any) -> Any:
+    """Move the borders between a Dask array's partitions to where groups end, if groups stand together."""
+    if not is_dask(X) or not isinstance(pairs, GradedPairs) or pairs.group is None:
+        return X
+    from ..spaces.dask import align
+
+    return align(X, pairs.group)
+
+
+def hold_rows(X: Any) -> Any:
+    """Have the partitions of a Dask array computed, looked through for NaN, and kept; an array is as it is."""
+    if not is_dask(X):
+        return X
+    from ..spaces.dask import hold
+
+    return hold(X)
+
+
+def by_rows(function: Callable[[Any], Array], X: Any) -> Any:
+    """Apply a function of rows; to a Dask array, when somebody computes the result, partition by partition."""
+    if not is_dask(X):
+        return function(X)
+    from ..spaces.dask import map_rows
+
+    return map_rows(function, X)
+
+
+def _empty_frame(X: Any) -> Any:
+    """Return a data frame with the columns' names and no rows."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(X.columns))
+
+
+# --------------------------------------------------------------------------------------------------
+# What all rankers share: a score a row, and how well the scores order.
+
 
 __all__ = ["Ranker", "list_scores"]
 

@@ -14,10 +14,17 @@ from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regress
 from ..spaces import Forest
 from ..state import Part, number, pieces
 from ..sweeps import Array, Floats, near_one
-from .base import Ranker
-from .ridge_ranker import grade_numbers, grade_ranks
-from .rows import validate_data
-from .validation import as_order, check_option, check_positive, check_whole, refuse_no_pairs, warn_of_one_score
+from .base import (
+    Ranker,
+    as_order,
+    check_option,
+    check_positive,
+    check_whole,
+    refuse_no_pairs,
+    validate_data,
+    warn_of_one_score,
+)
+from .baselines import grade_numbers, grade_ranks
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank")
 _FLOATS = (np.float64, np.float32)

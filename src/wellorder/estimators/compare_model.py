@@ -17,7 +17,7 @@ from ..order import Comparisons, refuse_beside
 from ..spaces import Pairs, column_moments
 from ..state import Part, Stored, number
 from ..sweeps import Array, Floats
-from .rows import check_rows
+from .base import check_rows
 
 _NO_BIAS = 1e-8
 """A threshold −β below this, against margins of 1, is none."""

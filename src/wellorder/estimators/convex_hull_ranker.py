@@ -9,41 +9,27 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ..solvers import (
+from ..solvers import RowProblem, SolveResult
+from ..spaces import KernelSpace, LinearSpace, RowSpace, is_dask, near_zero, origin_score
+from ..state import Part, count, figure, floats, labels
+from ..sweeps import Floats
+from .base import Ranker, check_option, check_positive, check_whole, warn_if_not_converged, warn_of_one_score
+from .hulls import (
     HullProgramme,
-    RowProblem,
+    HullTask,
     SlackLoss,
     Slacks,
     SmoothProblem,
-    SolveResult,
     cost_of_nothing,
+    kernel_columns,
+    kernel_features,
     made_plain,
+    neighbour_laplacian,
+    read_hulls,
     solve_hulls,
     squared_slacks,
 )
-from ..spaces import (
-    KernelSpace,
-    LinearSpace,
-    RowSpace,
-    is_dask,
-    kernel_columns,
-    kernel_features,
-    near_zero,
-    neighbour_laplacian,
-    origin_score,
-)
-from ..state import Part, count, figure, floats, labels
-from ..sweeps import Floats
-from .base import Ranker
-from .convex_hull_task import HullTask, read_hulls
 from .kernel_model import KernelModel
-from .validation import (
-    check_option,
-    check_positive,
-    check_whole,
-    warn_if_not_converged,
-    warn_of_one_score,
-)
 
 _NOTHING = 1e-7
 """Programmes are solved about so well: a function that gains no more than this over f = 0 is none."""

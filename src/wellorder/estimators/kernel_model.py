@@ -25,8 +25,7 @@ from ..spaces import (
 )
 from ..state import Part, Stored, floats, number, one_of, places, rows, size
 from ..sweeps import Array, Floats, is_tensor
-from .rows import by_rows, check_rows, hold_rows
-from .validation import check_option, check_whole
+from .base import by_rows, check_option, check_rows, check_whole, hold_rows
 
 _MUCH = 100.0
 """A Gaussian that is so many times wider, because columns lie far from zero, is another model."""

@@ -1,9 +1,9 @@
-"""MultipleHyperplaneRanker: one ranker for each two grades, their rankings aggregated list by list."""
+"""Weights of rankers, learned: one at a time, as far as a judge of the aggregate says that it helps."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias
@@ -13,16 +13,15 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ..aggregation import borda, markov_chain, median_rank
-from ..aggregation.table import read_ranker_weights
+from ..aggregation import borda, markov_chain, median_rank, read_ranker_weights
 from ..metrics import order_error_rates, parse
 from ..order import Grades
 from ..scoring import warn_if_groups_are_lost
-from ..solvers.side_by_side import Rows
 from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or, template, tuple_of
-from ..sweeps import Array, Floats
-from .base import Ranker, list_scores
+from ..sweeps import Array, Floats, Ints
+from .base import Ranker, check_option, check_whole, list_scores, refuse_lost_pairs, refuse_no_pairs, validate_data
 from .base_rankers import (
+    Rows,
     can_stack,
     check_base,
     draw_rows,
@@ -33,12 +32,140 @@ from .base_rankers import (
     read_plain_grades,
     score_table,
 )
-from .hyperplane_weights import best_weights, read_weights
 from .rank_svm import RankSVM
-from .rows import validate_data
-from .validation import check_option, check_whole, refuse_lost_pairs, refuse_no_pairs
+
+_SHARES = np.linspace(0.0, 1.0, 21)
+"""Shares of the whole weight that a ranker is tried with."""
+
+_CLOSER = np.linspace(-0.04, 0.04, 9)
+"""Around the best of them, these are tried too."""
+
+_LEAST_GAIN = 1e-9
+
+
+def learn_weights(points: Floats, judge: Callable[[Floats], float], *, max_rounds: int = 10) -> Floats:
+    r"""Find weights α ≥ 0, Σα = 1, for which the judge likes Σ_t α_t · points_t most; by coordinate ascent.
+
+    Only the direction of α counts in an order. One ranker at a time is tried with shares t from 0 (left out) to 1
+    (alone) of the whole, the others keeping their proportions: α = (1 − t) · α_others + t · e. The best share is kept
+    if the judge's value rises, of equally good ones the one nearest to what it was. It ends after a round over all
+    rankers that changes nothing. It starts from equal weights, or from the best ranker alone if that is better.
+
+    Parameters
+    ----------
+    points : array of shape (n, rankers)
+        What each ranker gives each row; Borda counts, say.
+    judge : callable
+        From a score a row to a number, the higher the better; a metric over lists jumps, so no slope is asked for.
+    max_rounds : int
+        Most rounds over all rankers.
+
+    Returns
+    -------
+    array of shape (rankers,)
+
+    Notes
+    -----
+    Some thirty values of the judge for each ranker and round. It may stop at a local maximum, and the values between
+    the tried shares are not looked at: on lists that were trained on, a finer maximum would be noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellorder.estimators.multiple_hyperplane_ranker import learn_weights
+    >>> points = np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]])
+    >>> learn_weights(points, lambda scores: float(scores[2] - scores[0]))
+    array([1., 0.])
+    """
+    n = points.shape[1]
+    starts = [np.full(n, 1.0 / n), *np.eye(n)] if n > 1 else [np.ones(1)]
+    values = [judge(points @ weights) for weights in starts]
+    place = int(np.argmax(values))
+    weights, best = (starts[0], values[0]) if values[0] >= values[place] else (starts[place], values[place])
+    for _ in range(max_rounds if n > 1 else 0):
+        before = best
+        for ranker in range(n):
+            weights, best = _one_ranker(points, judge, weights, best, ranker)
+        if best <= before:
+            break
+    return weights
+
+
+def _one_ranker(
+    points: Floats, judge: Callable[[Floats], float], weights: Floats, best: float, ranker: int
+) -> tuple[Floats, float]:
+    """Give one ranker its best share of the whole weight; return the weights and the judge's value."""
+    alone = np.zeros(len(weights))
+    alone[ranker] = 1.0
+    others = weights * (1.0 - alone)
+    if not others.any():
+        others = 1.0 - alone
+    others = others / others.sum()
+    mine, theirs, now = points[:, ranker], points @ others, float(weights[ranker])
+    found = best, now
+    for shares in (_SHARES, None):
+        for share in found[1] + _CLOSER if shares is None else shares:
+            if not 0.0 <= share <= 1.0:
+                continue
+            value = judge((1.0 - share) * theirs + share * mine)
+            rises, as_good = value > found[0] + _LEAST_GAIN, value >= found[0] - _LEAST_GAIN
+            if rises or (as_good and found[0] > best and abs(share - now) < abs(found[1] - now)):
+                found = value, float(share)
+    if found[0] <= best:
+        return weights, best
+    return np.round((1.0 - found[1]) * others + found[1] * alone, 12), found[0]
+
+
+# --------------------------------------------------------------------------------------------------
+# The weights of several rankers: given by pair of grades, or learned on the training lists.
+
 
 Pair: TypeAlias = tuple[Hashable, Hashable]
+
+
+def read_weights(weights: Any, pairs: list[Pair]) -> Floats:
+    """Read weights that were given: by pair of grades, or one a ranker."""
+    if not isinstance(weights, Mapping):
+        if np.shape(weights) != (len(pairs),):
+            raise ValueError(f"weights have shape {np.shape(weights)}; give one for each of {pairs}, in this order")
+        return read_ranker_weights(weights, len(pairs))
+    unknown = [pair for pair in weights if pair not in pairs]
+    if unknown:
+        raise ValueError(f"weights name {unknown[0]!r}, but the rankers are for {pairs}: (lower, higher)")
+    missing = [pair for pair in pairs if pair not in weights]
+    if missing:
+        raise ValueError(f"weights have nothing for {missing[0]!r}; give one for each of {pairs}")
+    return read_ranker_weights([weights[pair] for pair in pairs], len(pairs))
+
+
+def best_weights(rankers: list[Any], X: Any, grades: Grades, name: str) -> Floats:
+    """Learn the weights of Borda counts that are best for a metric on the lists that were trained on.
+
+    Rows of zero weight stand in no list.
+    """
+    kept = np.arange(len(grades)) if grades.weight is None else np.flatnonzero(grades.weight > 0)
+    judged = grades.without_weights() if len(kept) == len(grades) else _some(grades, kept)
+    table = score_table(rankers, X if len(kept) == len(grades) else X[kept], judged.group)
+    points = np.column_stack([borda(column[:, None], judged.group) for column in table.T])
+    metric = parse(name)
+    sign = 1.0 if metric.greater_is_better else -1.0
+    if np.isnan(metric(judged, points.sum(axis=1))):
+        raise ValueError(f"{metric} is not defined on the training lists; name another metric, or give the weights")
+    return learn_weights(points, lambda scores: sign * metric(judged, scores))
+
+
+def _some(grades: Grades, rows: Ints) -> Grades:
+    """Return some of the rows, without weights."""
+    labels = np.empty(len(grades.levels) + 1, dtype=object)  # the last is None: unjudged
+    labels[:-1] = grades.levels
+    return Grades(
+        labels[grades.level[rows]], None if grades.group is None else grades.group[rows], levels=grades.levels
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# MultipleHyperplaneRanker: one ranker for each two grades, their rankings aggregated list by list.
+
 
 MOST_RANKERS = 190
 """As many as 20 levels have, K(K − 1)/2."""
@@ -78,7 +205,7 @@ class MultipleHyperplaneRanker(Ranker):
         learned for "weighted_borda", equal for "markov".
     metric : str, default="ndcg@10"
         What learned weights are best for, on the training lists: any name that ``wellorder.metrics.parse`` reads.
-        Coordinate ascent over the rankers' shares; see :func:`wellorder.aggregation.learning.learn_weights`.
+        Coordinate ascent over the rankers' shares; see :func:`learn_weights` beside it.
     max_samples : int or float, default=None
         How many of its rows, or what share of them, each ranker is fitted to: short lists are drawn whole, the rows
         of long ones one by one. None: all.

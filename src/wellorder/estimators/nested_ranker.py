@@ -11,15 +11,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
-from ..order.labels import encode_groups
+from ..order import encode_groups
 from ..scoring import list_scores
 from ..state import Part, both, checked, count, fitted, list_of, none_or, template
 from ..sweeps import Array, Floats, Ints
-from .base import Ranker
+from .base import Ranker, refuse_no_pairs, validate_data
 from .base_rankers import check_base, finiteness, fit_part, meeting, read_plain_grades
 from .rank_svm import RankSVM
-from .rows import validate_data
-from .validation import refuse_no_pairs
 
 _FLOATS = (np.float64, np.float32)
 _ROUNDING = 1e-9

@@ -9,18 +9,15 @@ import numpy as np
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..losses import LOSSES, implicit_costs
-from ..losses.proportional_odds import level_probabilities
+from ..losses import LOSSES, implicit_costs, level_probabilities
 from ..order import Balance, OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
 from ..spaces import Bumps, Forest
 from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
 from ..sweeps import Array
-from .base import Ranker
-from .boost_task import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
+from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses, validate_data
+from .boosting import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
-from .rows import validate_data
-from .validation import OneScoreWarning, check_option, check_positive, check_whole, exists_for_losses
 
 _PAIR_LOSSES = {"pairs": "exponential", "squared_hinge": "squared_hinge"}
 _ORDINAL_LOSSES = ("orboost", "proportional_odds")

@@ -1,22 +1,25 @@
-"""OrderEnsemble: several rankers, their scores or rankings added up with weights that unseen rows have taught."""
+"""Newton's method over coefficients that must not be negative, for few of them."""
 
 from __future__ import annotations
 
+import logging
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ..aggregation import borda
-from ..aggregation.table import read_ranker_weights
+from ..aggregation import borda, read_ranker_weights
 from ..losses import LOSSES, best_threshold
 from ..metrics import comparison_error
-from ..order import Comparisons
-from ..solvers import make_problem, nonnegative_newton
-from ..spaces import LinearSpace, Pairs
+from ..order import Comparisons, Grades
+from ..solvers import Objective, Point, SolveResult, make_problem
+from ..spaces import Function, LinearSpace, Pairs, RowSpace, resolve_gamma
 from ..state import (
     Part,
     absent_or,
@@ -32,9 +35,12 @@ from ..state import (
     text,
 )
 from ..sweeps import Array, Floats
-from .base import Ranker
-from .base_rankers import read_plain_grades, score_table
-from .ensemble_members import check_members, default_members, input_tag, named, read_member_weights
+from .base import Ranker, check_option, check_positive, check_whole, refuse_no_pairs, validate_data
+from .base_rankers import check_base, read_plain_grades, score_table
+from .baselines import RidgeRanker
+from .boosted_trees import BoostedTrees
+from .compare_svm import CompareSVM
+from .order_boost import OrderBoost
 from .out_of_fold import (
     UNIFORM_SPREAD,
     ComparedFolds,
@@ -45,8 +51,160 @@ from .out_of_fold import (
     fitted_scores,
     out_of_fold_points,
 )
-from .rows import validate_data
-from .validation import check_option, check_positive, check_whole, refuse_no_pairs
+from .rank_svm import RankSVM
+
+logger = logging.getLogger(__name__)
+
+_SUFFICIENT = 1e-3
+"""A step is taken when it gives at least this share of the decrease that its slope promises."""
+
+_SHORTEST = 1e-10
+
+
+def nonnegative_newton(problem: Objective, *, tol: float = 1e-10, max_iter: int = 100) -> SolveResult:
+    r"""Minimise ½‖a‖² + strength · R(S a) over a ≥ 0, to a relative accuracy of about ``tol``.
+
+    At each step the quadratic model ½ aᵀHa − bᵀa is minimised exactly over a ≥ 0: with H = LLᵀ that is the
+    non-negative least squares problem min ‖Lᵀa − L⁻¹b‖. The way there stays in the convex set, so a line search keeps
+    every point feasible. H costs one product with the risk's Hessian a column: O(m n) once the scores are sorted.
+    """
+    space = problem.space
+    assert isinstance(space, RowSpace)
+    columns = space.columns()
+    point, gap = problem.first(None), np.inf
+    for n_iter in range(max_iter + 1):
+        a = point.f.coef
+        gradient = a + problem.strength * space.adjoint(point.risk.gradient)
+        H = _hessian(problem, point, columns)
+        step = Function(space, _best_of_model(H, H @ a - gradient) - a)
+        slope = float(gradient @ step.coef)
+        gap = max(-slope, 0.0)
+        logger.debug("step %d: objective %.10g, gap %.2g", n_iter, point.objective, gap)
+        if gap <= tol * abs(point.objective) or n_iter == max_iter:
+            break
+        new_point = _go(problem, point, step, slope)
+        if new_point is None:  # rounding hides any further decrease
+            break
+        point = new_point
+    converged = gap <= max(tol, 1e-9) * abs(point.objective)
+    return SolveResult(point.f.coef, point.objective, gap, n_iter, (n_iter + 1) * space.n_coef, converged)
+
+
+def _hessian(problem: Objective, point: Point, columns: Floats) -> Floats:
+    bent = np.column_stack([point.risk.hessian_product(column) for column in columns.T])
+    H = problem.strength * (columns.T @ bent)
+    return np.asarray(0.5 * (H + H.T) + np.eye(len(H)))
+
+
+def _best_of_model(H: Floats, b: Floats) -> Floats:
+    """Minimise ½ aᵀHa − bᵀa over a ≥ 0."""
+    lower = cholesky(H, lower=True)
+    return np.asarray(nnls(lower.T, solve_triangular(lower, b, lower=True))[0])
+
+
+def _go(problem: Objective, point: Point, step: Function, slope: float) -> Point | None:
+    """Go as far along a step as the objective falls enough; None where rounding hides any decrease."""
+    length = 1.0
+    while length > _SHORTEST:
+        trial = problem.at(point.f.plus(length, step))
+        if trial.objective <= point.objective + _SUFFICIENT * length * slope:
+            return trial
+        length *= 0.5
+    return None
+
+
+# --------------------------------------------------------------------------------------------------
+# The members of an ensemble: given, or the small library that is taken where none are.
+
+
+_MOST_KERNEL_ROWS = 3_000
+_MOST_COLUMNS = 2_000
+_FEWEST_ROWS = 60
+"""Trees want 20 rows on either side of a split."""
+
+
+def named(estimators: Any) -> dict[str, Any]:
+    """Return the members by name; none where the list is not one, which :func:`check_members` will say."""
+    try:
+        return dict(estimators)
+    except (TypeError, ValueError):
+        return {}
+
+
+def check_members(estimators: Any, reserved: set[str]) -> Members:
+    """Return copies of the members that were given, and refuse what cannot be one."""
+    is_list = isinstance(estimators, list | tuple) and len(estimators) > 0
+    if not is_list or any(not isinstance(each, list | tuple) or len(each) != 2 for each in estimators):
+        raise ValueError(f"estimators must be a list of (name, ranker) pairs, got {estimators!r}")
+    names = [name for name, _ in estimators]
+    for name in names:
+        if not isinstance(name, str) or "__" in name or name in reserved:
+            raise ValueError(f"{name!r} cannot name a member; use text without '__' that is no parameter's name")
+    if len(set(names)) < len(names):
+        raise ValueError(f"the names of the members are not all different: {names}")
+    members = []
+    for name, member in estimators:
+        if member is None:
+            raise TypeError(f"the member {name!r} is None; give a ranker, such as RankSVM()")
+        try:
+            members.append((name, check_base(member)))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"the member {name!r} of the ensemble: {error}") from None
+    return members
+
+
+def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
+    """Return a small library that suits the data; columns should be scaled alike.
+
+    Linear, Gaussian kernels of three widths, trees, and least squares: of each the settings that are best most often,
+    and the weights choose among them. Kernels of many rows go through 300 landmarks; many columns have linear members
+    only.
+    """
+    n, d = X.shape
+    compared = isinstance(order, Comparisons)
+    balance = "groups" if isinstance(order, Grades) and order.group is not None else "pairs"
+    members: list[tuple[str, Any]] = [("rank-svm", RankSVM())]
+    if compared:
+        members += [("rank-svm-weak", RankSVM(C=0.01)), ("compare-svm", CompareSVM(loss="squared_hinge"))]
+    else:
+        members.append(("ridge-on-ranks", RidgeRanker(on="ranks")))
+    if d > _MOST_COLUMNS:
+        return members
+    unit, landmarks = resolve_gamma("scale", X), None if n <= _MOST_KERNEL_ROWS else 300
+    for name, C, width in (("rbf", 1.0, 1.0), ("rbf-wide", 10.0, 0.3), ("rbf-widest", 100.0, 0.1)):
+        kernel = RankSVM(C, kernel="rbf", gamma=width * unit, n_components=landmarks, random_state=seed)
+        members.append((name, kernel))
+    if n < _FEWEST_ROWS:
+        return members
+    shape: dict[str, Any] = {"learner": "tree", "balance": balance, "random_state": seed}
+    members.append(("trees", OrderBoost(max_leaf_nodes=7, n_estimators=100, **shape)))
+    members.append(("large-trees", OrderBoost(max_leaf_nodes=31, n_estimators=200, **shape)))
+    if not compared:
+        options = {"n_estimators": 100, "random_state": seed}
+        members.append(("trees-on-ranks", BoostedTrees("ranks", max_leaf_nodes=31, **options)))
+    return members
+
+
+def read_member_weights(weights: Any, names: list[str]) -> Floats:
+    """Read weights that were given, by name or in the order of the members; they add up to 1."""
+    if isinstance(weights, Mapping):
+        if set(weights) != set(names):
+            raise ValueError(f"weights are for {sorted(map(str, weights))}; give one for each of {names}")
+        weights = [weights[name] for name in names]
+    values = read_ranker_weights(weights, len(names))
+    return np.asarray(values / values.sum())
+
+
+def input_tag(estimators: Any, name: str) -> bool:
+    """Say whether all members take such rows: ``sparse`` or ``allow_nan``."""
+    if estimators is None:
+        return name == "sparse"
+    return all(bool(getattr(get_tags(member).input_tags, name)) for member in named(estimators).values())
+
+
+# --------------------------------------------------------------------------------------------------
+# OrderEnsemble: several rankers, their scores or rankings added up with weights that unseen rows have taught.
+
 
 _FLOATS = (np.float64, np.float32)
 

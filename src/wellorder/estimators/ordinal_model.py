@@ -7,12 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..losses import GradedRows
-from ..order import Grades
-from ..order.graph import Full
+from ..order import Full, Grades
 from ..state import Part, floats, labels
 from ..sweeps import Array, Floats
-from .base import Ranker
-from .validation import Order, read_order
+from .base import Order, Ranker, read_order
 
 _MOST_LEVELS = 1_000
 

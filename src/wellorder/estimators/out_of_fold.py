@@ -15,9 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..aggregation import borda
 from ..deadline import refuse_late
 from ..losses import PairSet
-from ..order import Comparisons, Grades, ListedPairs
-from ..order.labels import encode_groups
-from ..order.pairs import make_pairs
+from ..order import Comparisons, Grades, ListedPairs, encode_groups, make_pairs
 from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
 from .base_rankers import fit_part

@@ -14,16 +14,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ..order import Comparisons, Grades, OrderGraph, OrderSum
-from ..order.costs import separable, violation
-from ..order.graph import Full, Scale
+from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Scale, separable, violation
 from ..spaces import near_zero
 from ..state import Part, both, checked, fitted, floats, labels, none_or, template
 from ..sweeps import Array, Floats
-from .base import Ranker
+from .base import NOTHING_TOLD_APART, Ranker, read_order, validate_data, warn_of_one_score
 from .ordinal_model import level_labels
-from .rows import validate_data
-from .validation import NOTHING_TOLD_APART, read_order, warn_of_one_score
 
 _MOST_LEVELS = 1_000
 _MOST_FITTED = 20

@@ -11,15 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES
 from ..order import Balance
-from ..solvers import Rounds
-from ..solvers.step_boosting import STEP_RULES, boost_steps
-from ..spaces.steps import Steps
+from ..solvers import STEP_RULES, Rounds, boost_steps
+from ..spaces import Steps
 from ..state import ANY, Part, absent_or, count, figures, pieces
 from ..sweeps import Array
-from .base import Ranker
-from .boost_task import Rows, pair_task
-from .rows import validate_data
-from .validation import OneScoreWarning, check_option, check_positive, check_whole
+from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, validate_data
+from .boosting import Rows, pair_task
 
 _FLOATS = (np.float64, np.float32)
 

@@ -9,24 +9,24 @@ from sklearn.utils import check_random_state
 
 from ..losses import LOSSES, PairSet
 from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
-from ..solvers import coarse_to_fine, cutting_plane, pose_problem, solve_on_device
+from ..solvers import coarse_to_fine, cutting_plane, pose_problem
 from ..state import Part, count, figure
 from ..sweeps import is_tensor
-from .base import Ranker
-from .device_model import DeviceModel
-from .rows import keep_groups_whole
-from .validation import (
+from .base import (
     NOTHING_TOLD_APART,
     Order,
+    Ranker,
     check_option,
     check_positive,
     check_whole,
+    keep_groups_whole,
     read_order,
     refuse_lost_pairs,
     refuse_no_pairs,
     warn_if_not_converged,
     warn_of_one_score,
 )
+from .on_device import DeviceModel, solve_on_device
 
 _SOLVERS = {"squared_hinge": coarse_to_fine, "logistic": coarse_to_fine, "hinge": cutting_plane}
 """The losses on offer, and what minimises each."""

@@ -11,20 +11,20 @@ from ..losses import Hinge
 from ..order import Balance
 from ..solvers import cutting_plane, pose_problem
 from ..state import Part, count, figure
-from .base import Ranker
-from .kernel_model import KernelModel
-from .rows import keep_groups_whole
-from .validation import (
+from .base import (
     NOTHING_TOLD_APART,
+    Ranker,
     check_option,
     check_positive,
     check_whole,
+    keep_groups_whole,
     read_order,
     refuse_lost_pairs,
     refuse_no_pairs,
     warn_if_not_converged,
     warn_of_one_score,
 )
+from .kernel_model import KernelModel
 
 
 class SwapSVM(KernelModel, Ranker):

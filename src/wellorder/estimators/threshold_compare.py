@@ -12,9 +12,9 @@ from ..losses import TiedPairs, best_threshold
 from ..order import Comparisons
 from ..state import Part, fitted, none_or, template
 from ..sweeps import Array
+from .base import check_option
 from .compare_model import CompareModel, refuse_only_ties
 from .rank_svm import RankSVM
-from .validation import check_option
 
 
 class ThresholdCompare(CompareModel):

@@ -1,19 +1,32 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
+from .across import MeansAcross as MeansAcross, means_across as means_across
+from .attribution import scores_rows_alone as scores_rows_alone
 from .by_query import by_query, randomisation_test
 from .comparing import compare
-from .comparison_run import Progress
+from .comparison_run import Plan, Progress
 from .cross_validation import CrossValidation, cross_validate
-from .doctor import examine
-from .explaining import explain
-from .explanation import Contribution, Explanation
-from .fitting import FittedTable, evaluate_table, fit_table
-from .health import Finding, Health
+from .doctor import Finding, Health, examine
+from .explaining import (
+    Contribution,
+    Explanation,
+    cut as cut,
+    cut_apart as cut_apart,
+    explain,
+    write_value as write_value,
+)
+from .fitting import FittedTable, OrderedItems, OrderedList, evaluate_table, fit_table, order_items
+from .judging import (
+    KEPT_LEVELS as KEPT_LEVELS,
+    bin_grades,
+    comparison_roc_curve as comparison_roc_curve,
+    ndcg_curve as ndcg_curve,
+    pool_swaps as pool_swaps,
+    swap_table,
+)
 from .leaderboard import Leaderboard, LeftOut, Memory, Protocol, Standing, make_leaderboard
-from .methods import METHODS, Method, find_method
-from .ordering import OrderedItems, OrderedList, order_items
-from .plan import Plan
-from .records import Curve, Record, RecordFile, SwapTable, read_records
+from .methods import METHODS, Grid as Grid, Method, Size, find_method, make_seeded as make_seeded
+from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
 from .runs import RUN_METRICS, evaluate_run
 from .search_graph import GraphSearch, GraphTrial, search_graph
 from .searching import OutOfTime, SearchResult, search
@@ -25,11 +38,9 @@ from .significance import (
     mean_interval,
     nemenyi,
 )
-from .size import Size
 from .splits import Split, comparison_folds, folds, hold_outs
-from .swaps import bin_grades, swap_table
-from .tasks import ComparisonTask, GradedTask, Task, make_task
-from .trials import run_trial, trial_key
+from .tasks import AnyTable as AnyTable, ComparisonTask, GradedTask, Task, make_task
+from .trials import run_trial, trial_key, trial_seed as trial_seed, versions as versions
 
 __all__ = [
     "METHODS",

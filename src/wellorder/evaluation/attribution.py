@@ -1,20 +1,270 @@
-"""Why one row's score is above another's, by whatever is the exact way for the model, and by mixtures where none is."""
+"""Shapley values of any score between two rows: over all mixtures, or estimated from some orders of exchange."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from math import comb
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+import narwhals as nw
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
-from ..data import TableEncoder
+from ..data import TableEncoder, read_values
 from ..scoring import list_scores, ranks_lists
-from ..spaces import Bumps, Forest
-from ..spaces.contributions import additive_contributions, forest_contributions
-from ..spaces.steps import Steps
-from ..sweeps import Floats, Ints
-from .mixtures import Mixtures, NumberMixtures
-from .shapley import MOST_PLAYERS, Mask, exact_values, sampled_values
+from ..spaces import Bumps, Forest, Steps
+from ..sweeps import Array, Floats, Ints
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+"""One line a mixture, one column a player: whether the player's values are those of a."""
+
+_BATCH = 1 << 21
+"""Entries of a mask that are made at a time."""
+
+MOST_PLAYERS = 10
+"""Up to so many players all mixtures are scored: 1,024 rows."""
+
+
+def exact_values(value: Callable[[Mask], Floats], n_players: int) -> Floats:
+    """Return the Shapley values of the players; 2^n_players mixtures are scored."""
+    code = np.arange(1 << n_players)
+    mask = (code[:, None] >> np.arange(n_players)) & 1 == 1
+    v, size = value(mask), mask.sum(axis=1)
+    weight = np.array([1.0 / (n_players * comb(n_players - 1, s)) for s in range(n_players)])
+    out = np.zeros(n_players)
+    for j in range(n_players):
+        without = code[~mask[:, j]]
+        out[j] = float(weight[size[without]] @ (v[without | (1 << j)] - v[without]))
+    return out
+
+
+def sampled_values(
+    value: Callable[[Mask], Floats], n_players: int, n_orders: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    r"""Return estimates of the Shapley values and their standard errors; they add up exactly all the same.
+
+    Orders are drawn together with their reverses: with the two rows exchanged, an order and its reverse change places,
+    so that the same seed gives the same estimates with the other sign.
+
+    Parameters
+    ----------
+    value : function from a mask of mixtures to their scores
+    n_players : int
+    n_orders : int
+        Orders of exchange, reverses included; an odd number is rounded up.
+    rng : Generator
+    """
+    gains = np.empty((max(2, (n_orders + 1) // 2), n_players))
+    batch = max(1, _BATCH // (n_players * (n_players + 1)))
+    for start in range(0, len(gains), batch):
+        here = gains[start : start + batch]
+        orders = rng.permuted(np.tile(np.arange(n_players), (len(here), 1)), axis=1)
+        # a player's place in an order, and in the reverse of it
+        when = np.stack([orders, n_players - 1 - orders], axis=1)
+        mask = when[:, :, None, :] < np.arange(n_players + 1)[:, None]
+        v = value(mask.reshape(-1, n_players)).reshape(mask.shape[:3])
+        here[:] = np.take_along_axis(np.diff(v, axis=2), when, axis=2).mean(axis=1)
+    return gains.mean(axis=0), gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+
+
+# --------------------------------------------------------------------------------------------------
+# Mixtures of two rows: the values of some features from one, of all others from the other.
+
+
+class Mixtures(Protocol):
+    """Two rows, a and b, and every mixture of them as a model takes it."""
+
+    player: Ints
+    """The player that each column belongs to: columns of one player change together."""
+    n_players: int
+    width: int
+    """How many values of a mixture are held."""
+
+    @property
+    def numbers(self) -> Floats | None:
+        """The two rows as numbers; None where some are none."""
+        ...
+
+    @property
+    def differing(self) -> Ints:
+        """The players whose values are not the same in both rows."""
+        ...
+
+    def mix(self, from_a: Mask) -> Any:
+        """Return one row a line of the mask."""
+        ...
+
+
+class NumberMixtures:
+    """Of rows of numbers, dense or sparse.
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (2, d)
+    player : array of shape (d,), optional
+        Each column is a player of its own unless given.
+    n_players : int, optional
+    """
+
+    def __init__(self, rows: Any, player: Ints | None = None, n_players: int | None = None) -> None:
+        self._sparse = sp.issparse(rows)
+        self._rows: Floats = np.asarray(rows.toarray() if self._sparse else rows, dtype=float)
+        self.player = np.arange(self._rows.shape[1]) if player is None else player
+        self.n_players = self._rows.shape[1] if n_players is None else n_players
+        # of wide sparse rows, the columns in which any mixture may have an entry
+        self._active = np.flatnonzero(self._rows.any(axis=0)) if self._sparse else np.arange(self._rows.shape[1])
+        self.width = len(self._active)
+
+    @property
+    def numbers(self) -> Floats:
+        """The two rows."""
+        return self._rows
+
+    @property
+    def differing(self) -> Ints:
+        """The players of the columns whose values are not the same in both rows."""
+        a, b = self._rows
+        return np.unique(self.player[(a != b) & ~(np.isnan(a) & np.isnan(b))])
+
+    def mix(self, from_a: Mask) -> Any:
+        """Return one row a line of the mask; sparse where the two rows are."""
+        here = self._active
+        a, b = self._rows[:, here]
+        mixed = np.where(from_a[:, self.player[here]], a, b)
+        if not self._sparse:
+            return mixed
+        part = sp.csr_array(mixed)
+        return sp.csr_array((part.data, here[part.indices], part.indptr), (len(mixed), self._rows.shape[1]))
+
+
+class FrameMixtures:
+    """Of rows of a data frame, for models that look at names and types of columns: each column is a player.
+
+    Parameters
+    ----------
+    rows : data frame of two rows
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._frame = nw.from_native(rows, eager_only=True)
+        self.n_players = self.width = len(self._frame.columns)
+        self.player = np.arange(self.n_players)
+        self._values = [read_values(self._frame[name]) for name in self._frame.columns]
+
+    @property
+    def values(self) -> list[Array]:
+        """The two values of each column: numbers with NaN, or text with None."""
+        return self._values
+
+    @property
+    def numbers(self) -> Floats | None:
+        """The two rows as numbers; None where a column holds text."""
+        if any(values.dtype.kind != "f" for values in self._values):
+            return None
+        return np.column_stack(self._values)
+
+    @property
+    def differing(self) -> Ints:
+        """The columns whose values are not the same in both rows."""
+        same = [a == b or (a != a and b != b) for a, b in self._values]
+        return np.flatnonzero(~np.array(same, dtype=bool))
+
+    def mix(self, from_a: Mask) -> Any:
+        """Return one row a line of the mask, in the frame's own library and types."""
+        place = np.where(from_a, 0, 1)
+        columns = {name: self._frame[name][place[:, k].tolist()] for k, name in enumerate(self._frame.columns)}
+        return nw.from_dict(columns, backend=self._frame.implementation).to_native()
+
+
+# --------------------------------------------------------------------------------------------------
+# How far each feature moves a score between two rows: exact for sums of trees and for sums over single columns.
+#
+# Mix two rows a and b: players in a set S take their values from a, all others from b; v(S) is the score of the
+# mixture. The contribution of a player j is its mean gain v(S ∪ j) − v(S) over all orders in which players may change
+# from b to a: its Shapley value. Contributions add up to f(a) − f(b), and change sign with the two rows exchanged.
+
+
+def additive_contributions(pieces: Bumps | Steps, rows: Floats) -> Floats:
+    r"""Return f_k(a_k) − f_k(b_k) for each column k of a sum of pieces over single columns.
+
+    Parameters
+    ----------
+    pieces : Bumps or Steps
+    rows : array of shape (2, d)
+        a, then b.
+    """
+    own = ("centre", "weight") if isinstance(pieces, Bumps) else ("threshold", "weight")
+    out = np.zeros(rows.shape[1])
+    for k in np.unique(pieces.feature).tolist():
+        mine = pieces.feature == k
+        part = replace(pieces, feature=pieces.feature[mine], **{name: getattr(pieces, name)[mine] for name in own})
+        of_a, of_b = part.scores(rows)
+        out[k] = of_a - of_b
+    return out
+
+
+def forest_contributions(forest: Forest, rows: Floats, player: Ints, n_players: int) -> Floats:
+    r"""Return the Shapley values of a forest between two rows, exactly, in O(leaves × depth).
+
+    A mixture comes to a leaf if p players on the way are a's and q are b's, whatever the others are: such a leaf of
+    value u is worth :math:`u \, (p-1)! \, q! / (p+q)!` to each of the p, and
+    :math:`-u \, p! \, (q-1)! / (p+q)!` to each of the q. No value at an inner node is needed.
+
+    Parameters
+    ----------
+    forest : Forest
+    rows : array of shape (2, d)
+        a, then b; no NaN.
+    player : array of shape (d,)
+        The number of the player that each column belongs to: columns of one player change together.
+    n_players : int
+    """
+    out = np.zeros(n_players)
+    for value, from_a, from_b in _reached(forest, rows, player):
+        p, q = len(from_a), len(from_b)
+        for j in from_a:
+            out[j] += value * _share(p - 1, q)
+        for j in from_b:
+            out[j] -= value * _share(q - 1, p)
+    return out
+
+
+def _reached(forest: Forest, rows: Floats, player: Ints) -> Iterator[tuple[float, tuple[int, ...], tuple[int, ...]]]:
+    """Yield the value of every leaf that some mixture comes to, and the players who must be a's, and b's, for it."""
+    a_left, b_left = (row[forest.feature] <= forest.threshold for row in rows)  # at leaves: not looked at
+    next_a = np.where(a_left, forest.left, forest.right).tolist()
+    next_b = np.where(b_left, forest.left, forest.right).tolist()
+    who, left, value = player[forest.feature].tolist(), forest.left.tolist(), forest.value.tolist()
+    waiting: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(root, (), ()) for root in forest.roots.tolist()]
+    while waiting:
+        k, from_a, from_b = waiting.pop()
+        while left[k] >= 0:
+            j = who[k]
+            if next_a[k] == next_b[k] or j in from_a:
+                k = next_a[k]
+            elif j in from_b:
+                k = next_b[k]
+            else:
+                ways = [(next_a[k], (*from_a, j), from_b), (next_b[k], from_a, (*from_b, j))]
+                # by node, not by row: with a and b exchanged the sums are the same to the last bit, but for the sign
+                (k, from_a, from_b), later = sorted(ways)
+                waiting.append(later)
+        if from_a or from_b:
+            yield value[k], from_a, from_b
+
+
+@lru_cache(maxsize=4096)
+def _share(n: int, q: int) -> float:
+    """Return n! q! / (n + q + 1)!."""
+    return 1.0 / ((n + q + 1) * comb(n + q, n))
+
+
+# --------------------------------------------------------------------------------------------------
+# Why one row's score is above another's, by whatever is the exact way for the model, and by mixtures where none is.
+
 
 _BLOCK = 1 << 22
 """Values of mixed rows that are held at a time."""

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.stats import permutation_test
 
 from ..metrics import Metric, parse
-from ..order.columns import exact_numbers, read_column
-from ..order.labels import encode_groups
+from ..order import encode_groups, exact_numbers, read_column
 from ..sweeps import Floats
 
 

@@ -9,15 +9,14 @@ from os import PathLike
 from typing import Any
 
 from ..memory import available_bytes
-from .comparison_run import ComparisonRun, Progress
+from .comparison_run import ComparisonRun, Plan, Progress, choose_methods, decide_jobs
 from .doctor import examine
 from .judging import check_metric, default_metrics, greater_is_better
 from .leaderboard import Leaderboard, Protocol, make_leaderboard
 from .methods import METHODS
-from .plan import Plan, choose_methods, decide_jobs
 from .records import RecordFile
 from .tasks import AnyTable, Task, make_task
-from .versions import versions
+from .trials import versions
 
 
 def compare(

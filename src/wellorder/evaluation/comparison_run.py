@@ -1,4 +1,4 @@
-"""One comparison under way: what has been done, what is planned next, and what there is no time for."""
+"""A time budget, spent fairly: pure functions of what has been recorded, so that a resumed run decides the same."""
 
 from __future__ import annotations
 
@@ -6,23 +6,174 @@ import logging
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
+import joblib
 import numpy as np
+import polars as pl
+import scipy.sparse as sp
 
-from .budget import Budget
-from .leaderboard import LeftOut, Protocol
-from .methods import METHODS
-from .nested import MOST_SEARCHED
-from .process_state import steady_sums
+from ..memory import available_bytes
+from ..sweeps import THREADS_FROM
+from ..writing import write_bytes
+from .leaderboard import LeftOut, Memory, Protocol
+from .methods import METHODS, find_method
 from .records import Record, RecordFile
+from .searching import MOST_SEARCHED
 from .side_by_side import PATIENCE, Crew, Trial
 from .splits import Split
 from .tasks import ComparisonTask, GradedTask
-from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, trial_key
+from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, steady_sums, trial_key
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Seconds by the clock for a whole comparison; None: as long as it takes.
+
+    Times of trials add up to more where J trials run side by side: S seconds of them pass in S / J.
+    """
+
+    seconds: float | None
+    n_jobs: int = 1
+    """How many trials run side by side."""
+
+    def left(self, spent: float) -> float:
+        """Return the seconds by the clock that remain once trials have taken ``spent`` seconds together."""
+        return float("inf") if self.seconds is None else max(self.seconds - spent / self.n_jobs, 0.0)
+
+    def share(self, spent: float, n_waiting: int) -> float:
+        """Return what the next of several waiting methods may take: an equal part of what remains."""
+        left = self.left(spent)
+        return min(left * self.n_jobs / max(n_waiting, 1), left)
+
+    def needed(self, seconds_per_split: Mapping[str, float], n_splits: int) -> float:
+        """Return how long so many splits of all methods take at most, the longest trials begun first.
+
+        J processors that never wait while there is work need at most Σ/J + (1 − 1/J) · max, the bound of Graham.
+        """
+        if not seconds_per_split:
+            return 0.0
+        total, longest = sum(seconds_per_split.values()) * n_splits, max(seconds_per_split.values())
+        return total / self.n_jobs + (1.0 - 1.0 / self.n_jobs) * longest
+
+    def unaffordable(self, seconds_per_split: Mapping[str, float], n_splits: int, spent: float) -> list[str]:
+        """Return the methods to leave out so that the others finish their splits, the most expensive first.
+
+        A method is only left out while it needs more than an equal share of the time: cheap methods are
+        never given up for an expensive one, and the last one stays.
+        """
+        kept = dict(seconds_per_split)
+        dropped: list[str] = []
+        # invariant: the methods in `kept` are those kept so far
+        while len(kept) > 1 and self.needed(kept, n_splits) > self.left(spent):
+            name = max(kept, key=lambda each: kept[each])
+            del kept[name]
+            dropped.append(name)
+        return dropped
+
+    def allows(self, seconds_per_split: Mapping[str, float], n_splits: int, spent: float) -> bool:
+        """Say whether all methods can be run on so many more splits."""
+        return self.needed(seconds_per_split, n_splits) <= self.left(spent)
+
+
+# --------------------------------------------------------------------------------------------------
+# What a comparison is about to do: which methods, how many trials at a time, how much memory.
+
+
+_ROOM = 0.8
+"""The part of the free memory that several processes may take together."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a comparison is about to do, for whoever shows it before the first fit."""
+
+    data: str
+    methods: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    n_folds: int
+    n_repeats: int
+    metric: str
+    greater_is_better: bool
+    time_budget: float | None
+    """Seconds by the clock."""
+    n_jobs: int
+    """How many trials run side by side."""
+    memory: Memory
+    free_bytes: float | None
+    """What the system has left; None where it does not say."""
+
+
+def choose_methods(
+    task: GradedTask | ComparisonTask, methods: Sequence[str] | None, first: Split
+) -> tuple[list[str], list[LeftOut], Memory]:
+    """Choose the methods that suit the data, and estimate what the heaviest of them needs.
+
+    Methods that were named are only left out where they cannot work.
+    """
+    part = task.training_part(first.train)
+    matrix, free = _bytes(part.X), available_bytes()
+    data = _bytes(task.table.items.X if isinstance(task, ComparisonTask) else task.table.X) + matrix
+    chosen: dict[str, int] = {}
+    left_out = []
+    for name in dict.fromkeys(METHODS if methods is None else methods):
+        method = find_method(name)
+        needed = data + method.memory(part.size, matrix)
+        if task.supervision not in method.takes:
+            left_out.append(LeftOut(name, f"it does not learn from {task.supervision}"))
+        elif methods is None and (objection := method.objection(part.size)) is not None:
+            left_out.append(LeftOut(name, objection))
+        elif methods is None and free is not None and needed > free:
+            left_out.append(LeftOut(name, _no_room(needed, free)))
+        else:
+            chosen[name] = needed
+    heaviest = max(chosen, key=lambda name: chosen[name]) if chosen else None
+    return list(chosen), left_out, Memory(data, heaviest, 0 if heaviest is None else chosen[heaviest])
+
+
+def _no_room(needed: int, free: float) -> str:
+    return (
+        f"it needs about {write_bytes(needed)} of memory, and {write_bytes(free)} are free; "
+        "name the method to have it tried all the same"
+    )
+
+
+def decide_jobs(n_jobs: int | None, memory: Memory, n_rows: int) -> tuple[int, bool]:
+    """Return how many trials to run side by side, and whether the caller has said so.
+
+    None: what ``joblib.parallel_config`` says, if anybody has set it. Otherwise as many as there are processors, fewer
+    where they would not all fit into memory, and one for many rows, as a fit then uses all processors itself.
+    """
+    if n_jobs is not None:
+        if n_jobs == 0:
+            raise ValueError("n_jobs must not be 0; 1 runs everything in this process, -1 on all processors")
+        return int(joblib.effective_n_jobs(n_jobs)), True
+    configured = int(joblib.effective_n_jobs(None))
+    if configured > 1:
+        return configured, True
+    if n_rows >= THREADS_FROM:
+        return 1, False
+    free = available_bytes()
+    room = int(_ROOM * free / max(memory.needed, 1)) if free is not None else 1
+    return max(min(int(joblib.cpu_count()), room), 1), False
+
+
+def _bytes(X: Any) -> int:
+    """Return what a matrix or a frame takes."""
+    if isinstance(X, pl.DataFrame):
+        return int(X.estimated_size())
+    if sp.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)
+
+
+# --------------------------------------------------------------------------------------------------
+# One comparison under way: what has been done, what is planned next, and what there is no time for.
+
 
 logger = logging.getLogger(__name__)
 

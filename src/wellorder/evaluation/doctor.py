@@ -1,23 +1,304 @@
-"""The data doctor: what is in a table, and what a person should know before trusting a result."""
+"""What a data doctor says: facts, and findings with advice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from html import escape
+from math import log
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.special import gammaln
+from scipy.stats import binomtest
 
-from ..data import Table, TableEncoder
-from ..data.numbered import as_rows, constant_columns
+from ..data import ComparisonTable, Table, TableEncoder, as_rows, constant_columns
+from ..metrics import swapped_pairs
 from ..order import Grades
-from ..sweeps import Array, Ints
+from ..sweeps import Array, Floats, Ints
 from ..writing import counted
-from .comparison_doctor import examine_comparisons
-from .giveaways import find_giveaways
-from .health import Finding, Health, listing
+from .parts import take
 from .tasks import AnyTable
+
+Severity: TypeAlias = Literal["note", "warning", "problem"]
+"""Worth knowing; likely to mislead; nothing can be learned until it is mended."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something a person should know about the data before trusting a result."""
+
+    severity: Severity
+    what: str
+    """One sentence: what was found, with numbers and the first places."""
+    advice: str = ""
+    """One sentence: what to do about it."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """All that the doctor found in one file."""
+
+    source: str
+    facts: tuple[tuple[str, str], ...]
+    """(what, how much) in the order to be read, such as ("rows", "1,599")."""
+    findings: tuple[Finding, ...]
+    levels: tuple[tuple[str, int], ...] = ()
+    """How many rows have each level, from worst to best; empty where the grades are many."""
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether there is anything to learn from."""
+        return all(finding.severity != "problem" for finding in self.findings)
+
+    def _repr_html_(self) -> str:
+        """Write the facts and findings for a notebook; every name is escaped."""
+        facts = "".join(html_row([what, how_much]) for what, how_much in self.facts)
+        levels = "".join(html_row([level, f"{count:,}"]) for level, count in reversed(self.levels))
+        found = "".join(
+            f"<li><b>{escape(each.severity)}</b>: {escape(f'{each.what} {each.advice}'.strip())}</li>"
+            for each in self.findings
+        )
+        return (
+            f"<div><p><b>{escape(self.source)}</b></p><table><tbody>{facts}</tbody></table>"
+            + (
+                f"<table><thead>{html_row(['level', 'rows'], 'th')}</thead><tbody>{levels}</tbody></table>"
+                if levels
+                else ""
+            )
+            + (f"<ul>{found}</ul>" if found else "<p>Nothing was found that could mislead.</p>")
+            + "</div>"
+        )
+
+
+def html_row(cells: Sequence[str], tag: str = "td") -> str:
+    """Write one row of a table of a notebook, its first cell to the left, the others to the right."""
+    aligned = ("left" if place == 0 else "right" for place in range(len(cells)))
+    inside = (
+        f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for side, cell in zip(aligned, cells, strict=True)
+    )
+    return f"<tr>{''.join(inside)}</tr>"
+
+
+def listing(shown: Sequence[str], n: int) -> str:
+    """Write the first few of n things, and that there are more."""
+    return ", ".join(shown) + (", …" if n > len(shown) else "")
+
+
+# --------------------------------------------------------------------------------------------------
+# The data doctor on comparisons: ties, contradictions, circles, islands and a favoured side.
+
+
+def examine_comparisons(table: ComparisonTable) -> Health:
+    """Look at comparisons before anything is learned from them."""
+    comparisons = table.comparisons
+    found = comparisons.describe()
+    n_items, n_features = table.items.X.shape
+    facts = (
+        ("comparisons", f"{len(comparisons):,}"),
+        ("ties", f"{found.n_ties:,}"),
+        ("items", f"{n_items:,}"),
+        ("items compared", f"{found.n_items:,}"),
+        ("features", f"{n_features:,}" if table.described else "none: each item has a rating of its own"),
+        ("pairs of items decided both ways", f"{found.n_contradictions:,}"),
+        ("items in circles", f"{found.n_items_in_cycles:,}"),
+    )
+    outcomes = tuple(
+        (name, int(np.count_nonzero(comparisons.outcome == value)))
+        for name, value in (("left better", -1), ("tie", 0), ("right better", 1))
+    )
+    return Health(table.source, facts, tuple(_findings(table)), outcomes)
+
+
+def _findings(table: ComparisonTable) -> Iterator[Finding]:
+    comparisons, names = table.comparisons, table.items.names()
+    found = comparisons.describe()
+    if found.n_pairs == 0:
+        yield Finding("problem", "no comparison was decided: all are ties", "there is no order to learn")
+    if found.n_contradictions:
+        yield Finding(
+            "note",
+            f"{counted(found.n_contradictions, 'pair')} of items decided both ways",
+            "no order satisfies both; the more frequent outcome counts more",
+        )
+    if found.n_items_in_cycles:
+        share = found.n_items_in_cycles / max(found.n_items, 1)
+        yield Finding(
+            "warning" if share > 0.5 else "note",
+            f"{counted(found.n_items_in_cycles, 'item')} ({share:.0%}) stand in circles (a above b above … above a)",
+            "no order agrees with all of these comparisons",
+        )
+    compared = np.unique(np.concatenate([comparisons.left, comparisons.right]))
+    never = np.setdiff1d(np.arange(len(table.items)), compared)
+    if never.size:
+        yield Finding(
+            "note",
+            f"{counted(len(never), 'item')} never compared ({listing([str(names[i]) for i in never[:3]], len(never))})",
+            "they are placed by their features alone",
+        )
+    yield from _islands(table)
+    yield from _favoured_side(table)
+    itself = np.flatnonzero(comparisons.left == comparisons.right)
+    if itself.size:
+        yield Finding(
+            "note", f"{counted(len(itself), 'comparison')} of an item with itself", "they say nothing; drop them"
+        )
+
+
+def _islands(table: ComparisonTable) -> Iterator[Finding]:
+    comparisons, n = table.comparisons, len(table.items)
+    met = sp.coo_array((np.ones(len(comparisons)), (comparisons.left, comparisons.right)), shape=(n, n))
+    _, part = connected_components(met, directed=False)
+    sizes = np.bincount(part[np.unique(np.concatenate([comparisons.left, comparisons.right]))])
+    islands = np.sort(sizes[sizes > 1])[::-1]
+    if len(islands) > 1:
+        advice = "" if table.described else "give features of the items with --items, or compare across the islands"
+        yield Finding(
+            "note" if table.described else "warning",
+            f"the items fall into {len(islands):,} islands that were never compared with each other (the largest of "
+            f"{islands[0]:,}, the next of {islands[1]:,} items)",
+            advice,
+        )
+
+
+def _favoured_side(table: ComparisonTable) -> Iterator[Finding]:
+    outcome = table.comparisons.outcome
+    right, decided = int(np.count_nonzero(outcome > 0)), int(np.count_nonzero(outcome))
+    if decided >= 20 and binomtest(right, decided).pvalue < 0.001:
+        side, share = ("right", right / decided) if 2 * right > decided else ("left", 1 - right / decided)
+        yield Finding(
+            "note",
+            f"the {side} item wins {share:.0%} of the decided comparisons, more than chance explains",
+            "sides may matter (the first move, the first taste), or the file was sorted by outcome",
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Columns that order the rows by themselves: likely the target in other clothes, known only afterwards.
+
+
+_MOST_ENTRIES = 5_000_000
+_ROWS = (2_000, 200_000)
+"""So many values are looked at in all: the more columns, the fewer rows, within these limits."""
+_MOST_COLUMNS = 2_000
+
+_NEARLY = 1e-3
+"""A column that swaps fewer pairs than this share orders nearly all of them."""
+_BY_CHANCE = log(1e-4)
+"""How unlikely it must be that any column of pure noise would do as well."""
+_FEWEST_OTHERS = 5
+"""So many rows at least must lie outside the most frequent level: less is luck, however many rows there are."""
+
+
+def find_giveaways(grades: Grades, table: Table) -> Iterator[Finding]:
+    """Find columns that order the rows perfectly, or nearly so.
+
+    Numbers go up or down with the grades; names are pure where each goes with one grade only. Rows without a value
+    are left out. Where the rows are many, a sample of them is looked at.
+    """
+    n_columns = table.X.shape[1]
+    if n_columns > _MOST_COLUMNS:
+        yield Finding(
+            "note",
+            f"with {n_columns:,} columns, it was not tried whether one of them alone gives the target away",
+            "think of columns that are known only after the fact, and leave them out",
+        )
+        return
+    rows = _sample(grades, int(np.clip(_MOST_ENTRIES // max(n_columns, 1), *_ROWS)))
+    plain, X = take(grades.without_weights(), rows), table.X[rows]
+    for name, values, is_name in _column_values(X, table):
+        found = _swapped(plain, values, is_name, n_columns)
+        if found is not None and found[0] < _NEARLY:
+            share = "all" if found[0] == 0 else "nearly all"
+            where = "" if found[1] == len(rows) else " of the rows that have it"
+            yield Finding(
+                "warning",
+                f"the column {name!r} alone orders {share} pairs{where} rightly: it may be the target in other "
+                "clothes, known only afterwards",
+                f"leave it out (--drop {name}) if it is not known when an order is needed",
+            )
+
+
+def _sample(grades: Grades, most: int) -> Ints:
+    """Draw rows: whole lists, or the same number of each level as far as there are so many."""
+    if len(grades) <= most:
+        return np.arange(len(grades))
+    rng = np.random.default_rng(0)
+    shuffled = rng.permutation(len(grades))
+    if grades.group is not None:
+        place = rng.permutation(grades.n_groups)[grades.group[shuffled]]
+        return np.sort(shuffled[np.argsort(place, kind="stable")][:most])
+    judged = shuffled[grades.level[shuffled] >= 0]
+    by_level = judged[np.argsort(grades.level[judged], kind="stable")]
+    count = np.bincount(grades.level[judged])
+    within = np.arange(len(by_level)) - (np.cumsum(count) - count)[grades.level[by_level]]
+    return np.sort(by_level[np.argsort(within, kind="stable")][:most])
+
+
+def _column_values(X: pl.DataFrame | sp.csr_array, table: Table) -> Iterator[tuple[str, Floats, bool]]:
+    """Yield (name, values, whether they are codes of names); NaN where there is no value."""
+    if isinstance(X, pl.DataFrame):
+        for column in X.iter_columns():
+            if column.dtype.is_numeric():
+                yield column.name, column.cast(pl.Float64).to_numpy(), False
+            else:
+                codes = column.cast(pl.String).rank("dense").cast(pl.Float64)
+                yield column.name, codes.to_numpy(), True
+        return
+    by_column = sp.csc_array(X)
+    for number, name in enumerate(table.feature_names):
+        yield name, by_column[:, [number]].toarray().ravel(), False
+
+
+def _swapped(grades: Grades, values: Floats, is_name: bool, n_columns: int) -> tuple[float, int] | None:
+    """Return the share of pairs that a column swaps, and of how many rows; None where luck could explain none."""
+    known = np.flatnonzero(np.isfinite(values))
+    mine, values = take(grades, known), values[known]
+    if mine.pairs.n_pairs == 0:
+        return None
+    chance = _log_chance_of_names(mine, values) if is_name else log(2) + _log_chance_of_numbers(mine)
+    if _n_others(mine) < _FEWEST_OTHERS or chance + log(n_columns) > _BY_CHANCE:
+        return None
+    if is_name:
+        return swapped_pairs(mine, _mean_levels(mine, values)), len(known)
+    return min(swapped_pairs(mine, values), swapped_pairs(mine, -values)), len(known)
+
+
+def _n_others(grades: Grades) -> int:
+    count = np.bincount(grades.level[grades.pairs.active])
+    return int(count.sum() - count.max())
+
+
+def _log_chance_of_numbers(grades: Grades) -> float:
+    """Return the logarithm of the chance that a random order of every list is right: Π n_level! / n!."""
+    rows = grades.pairs.active
+    group = np.zeros(len(rows), np.int64) if grades.group is None else grades.group[rows].astype(np.int64)
+    _, in_cell = np.unique(group * len(grades.levels) + grades.level[rows], return_counts=True)
+    return float(gammaln(in_cell + 1).sum() - gammaln(np.bincount(group) + 1).sum())
+
+
+def _log_chance_of_names(grades: Grades, codes: Array) -> float:
+    """Return about the logarithm of the chance that names go with one level each: all rows of a name like its first."""
+    rows = grades.pairs.active
+    share = np.bincount(grades.level[rows]) / len(rows)
+    return float((len(rows) - len(np.unique(codes[rows]))) * np.log(np.sum(share**2)))
+
+
+def _mean_levels(grades: Grades, codes: Array) -> Floats:
+    """Score each row by the mean level of the judged rows with its name."""
+    _, name = np.unique(codes, return_inverse=True)
+    judged = grades.level >= 0
+    total = np.bincount(name[judged], grades.level[judged], minlength=name.max() + 1)
+    count = np.bincount(name[judged], minlength=name.max() + 1)
+    return np.asarray((total / np.maximum(count, 1))[name])
+
+
+# --------------------------------------------------------------------------------------------------
+# The data doctor: what is in a table, and what a person should know before trusting a result.
+
 
 _FEW_LEVELS = 20
 _NAMED = 5

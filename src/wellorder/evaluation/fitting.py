@@ -1,20 +1,123 @@
-"""From a table to a model that can be saved: a method by name, searched if asked, with what held-out rows say of it."""
+"""How far apart two scores must be before their order can be trusted, measured on held-out pairs."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.isotonic import IsotonicRegression
 
-from ..data import ComparisonTable, TableRanker
+from ..data import ComparisonTable, Table, TableRanker
+from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
 from ..scoring import advantage_of, warn_if_groups_are_lost
+from ..sweeps import Floats, Ints
 from .judging import PROBABILITY_METRICS, check_metric, default_metrics, threshold_of
 from .methods import METHODS, Method, find_method, make_seeded
-from .nested import choose_params
-from .resolution import measure_resolution
+from .searching import choose_params
 from .tasks import AnyTable, make_task
+
+Rise: TypeAlias = tuple[Floats, Floats]
+"""Score differences, in units of the training scores' spread, and the share of held-out pairs about that far apart
+that stand in the right order; both rising."""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """What held-out pairs say about a model."""
+
+    curve: Rise
+    held_out: float
+    """The share of held-out pairs in the right order, the mean over the folds."""
+
+
+_MOST_PAIRS = 200_000
+_MOST_POINTS = 100
+_LARGE = 50_000
+
+
+def measure_resolution(
+    fit: Callable[[AnyTable], TableRanker], table: AnyTable, *, n_folds: int = 5, seed: int = 0
+) -> Resolution | None:
+    """Fit on the training parts of folds, and see how often held-out pairs stand rightly, by their distance.
+
+    ``fit`` makes a fitted model of a training part; whatever it chooses, parameters included, it has to choose there.
+    A share that rises with the distance is fitted to the pairs (isotonic regression). One hold-out instead of
+    all folds where the rows are many. None where there is too little data to hold some out.
+    """
+    task = make_task(table)
+    try:
+        splits = list(task.splits(n_folds, 1, seed))[: 1 if len(table) > _LARGE else None]
+    except ValueError:  # fewer rows than folds, or a training part without a pair
+        return None
+    rng = np.random.default_rng(seed)
+    gathered: list[tuple[Floats, Floats]] = []
+    shares: list[float] = []
+    for split in splits:
+        test = table.take(split.test)
+        items = getattr(test, "items", test)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a fold, which nobody has asked for; the whole fit has warned
+            try:
+                fitted = fit(table.take(split.train))
+            except ValueError:  # the whole could be fitted, and this part is too little for it
+                return None
+            scores = np.asarray(fitted.decision_function(items), dtype=float)
+        pairs = _held_out_pairs(test, len(scores), _MOST_PAIRS // len(splits), rng)
+        if pairs.n_pairs and fitted.spread_ > 0:
+            difference = (scores[pairs.high] - scores[pairs.low]) / fitted.spread_
+            gathered.append((np.abs(difference), (difference > 0).astype(float)))
+            shares.append(1.0 - task.judge(scores, split.test, ("swapped_pairs",)).metrics["swapped_pairs"])
+    if not gathered:
+        return None
+    distance, right = (np.concatenate(part) for part in zip(*gathered, strict=True))
+    rising = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(distance, right)
+    at = np.unique(np.quantile(distance, np.linspace(0.0, 1.0, _MOST_POINTS)))
+    return Resolution((at, rising.predict(at)), float(np.mean(shares)))
+
+
+def _held_out_pairs(table: AnyTable, n_scores: int, most: int, rng: np.random.Generator) -> ListedPairs:
+    order = table.comparisons if hasattr(table, "comparisons") else table.grades()
+    if isinstance(order, Comparisons):
+        return order.to_pairs(n_scores)
+    pairs = order.pairs
+    return draw_pairs(pairs, max(1, most // max(len(pairs.active), 1)), rng)
+
+
+def least_difference(curve: Rise, confidence: float) -> float:
+    """Return the difference, in spreads, from which pairs stood rightly with this confidence; infinite if never."""
+    difference, share = curve
+    enough = np.flatnonzero(share >= confidence)
+    return float(difference[enough[0]]) if enough.size else float("inf")
+
+
+def bands(scores: Floats, least: float) -> Ints:
+    """Give each score the number of its band, from 1 at the top.
+
+    A new band starts where a score is ``least`` or more below its band's top: items of one band cannot be told from
+    its first. Neighbours across a border may be as close as any. O(n log n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bands(np.array([5.0, 4.8, 4.1, 1.0]), least=0.5).tolist()
+    [1, 1, 2, 3]
+    """
+    order = np.argsort(-scores, kind="stable")
+    number = np.empty(len(scores), dtype=np.int64)
+    top, band = np.inf, 0
+    # invariant: rows before this one in `order` are numbered, and `top` is the highest score of the current band
+    for row in order:
+        if band == 0 or top - scores[row] >= least:
+            top, band = scores[row], band + 1
+        number[row] = band
+    return number
+
+
+# --------------------------------------------------------------------------------------------------
+# From a table to a model that can be saved: a method by name, searched if asked, with what held-out rows say of it.
 
 
 @dataclass(frozen=True)
@@ -129,3 +232,105 @@ def _judge_probabilities(model: TableRanker, table: ComparisonTable, names: Sequ
         )
     P, compared = model.predict_proba(table), table.comparisons
     return {name: PROBABILITY_METRICS[name](compared.outcome, P, compared.weight) for name in names}
+
+
+# --------------------------------------------------------------------------------------------------
+# A ranked list for a person: items from best to worst, in bands of those that cannot be told from the band's first.
+
+
+CONFIDENCE = 0.75
+"""How sure an order must be for a new band to begin, unless somebody says otherwise."""
+
+Row: TypeAlias = tuple[int, int | None, str, float]
+"""(rank, band, item, score); equal scores share a rank, and there is no band where none was measured."""
+
+
+@dataclass(frozen=True)
+class OrderedList:
+    """One list, best first."""
+
+    group: Any
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class OrderedItems:
+    """All lists of a table."""
+
+    lists: tuple[OrderedList, ...]
+    has_groups: bool
+    note: str
+    """How to read the bands."""
+
+
+def order_items(
+    model: TableRanker, table: Table, *, confidence: float | None = None, top: int | None = None
+) -> OrderedItems:
+    """Order the rows of a table by a model, list by list.
+
+    Parameters
+    ----------
+    model : TableRanker
+    table : Table
+    confidence : float, optional
+        A band ends before the first item that is so far below the band's first that held-out pairs as far apart
+        stood in the right order at least so often. It says nothing of two items on either side of a border. 0.75
+        unless given; but a model that learned from ties when items are no different goes by that unless it is given.
+    top : int, optional
+        Only so many rows of each list.
+    """
+    scores = np.asarray(model.decision_function(table), dtype=float)
+    names = table.names()
+    threshold = threshold_of(model) if model.supervision_ == "comparisons" else 0.0
+    if confidence is None and threshold > 0:
+        least: float | None = float(np.nextafter(threshold, np.inf))  # differences up to it are ties
+        note = _tie_note(threshold)
+    else:
+        sure = CONFIDENCE if confidence is None else confidence
+        least = None if model.resolution_ is None else model.spread_ * least_difference(model.resolution_, sure)
+        note = _note(least, sure)
+    lists = []
+    for members in _members(table):
+        label = None if table.groups is None else table.groups[members[0]]
+        lists.append(OrderedList(label, _rows(members, scores, names, least)[:top]))
+    return OrderedItems(tuple(lists), table.groups is not None, note)
+
+
+def _members(table: Table) -> list[Ints]:
+    """Return the rows of each list, by one sort for all of them."""
+    if not len(table):
+        return []
+    group, n_groups = encode_groups(table.groups, len(table))
+    if group is None:
+        return [np.arange(len(table))]
+    by_group = np.argsort(group, kind="stable")
+    return np.split(by_group, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
+
+
+def _rows(members: Any, scores: Floats, names: Any, least: float | None) -> tuple[Row, ...]:
+    mine = scores[members]
+    band = None if least is None else bands(mine, least)
+    order = np.argsort(-mine, kind="stable")
+    rank = 1 + np.searchsorted(np.sort(-mine), -mine)  # one more than the number of better scores
+    return tuple(
+        (int(rank[place]), None if band is None else int(band[place]), str(names[members[place]]), float(mine[place]))
+        for place in order
+    )
+
+
+def _tie_note(threshold: float) -> str:
+    return (
+        f"items of one band are at most {threshold:.3g} below its first: asked to compare them with it, the model says "
+        "there is no difference; the last of one band and the first of the next may be as close as that"
+    )
+
+
+def _note(least: float | None, confidence: float) -> str:
+    if least is None:
+        return "no bands: the model was fitted with --no-bands, or had no held-out pair"
+    if least == float("inf"):
+        return f"one band: on held-out rows no distance between scores made an order {confidence:.0%} sure"
+    return (
+        f"items of one band are less than {least:.3g} below its first: on held-out rows, pairs that close stood in the "
+        f"right order less than {confidence:.0%} of the time; items of two bands may be as close as that"
+    )

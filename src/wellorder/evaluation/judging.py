@@ -1,22 +1,308 @@
-"""What the scores of a test part are worth: every metric, the grade × grade table, and a curve."""
+"""Curves of a test part, small enough to be kept in a record: NDCG over k, and the ROC of comparisons."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from ..metrics import COMPARISON_METRICS, METRICS, Metric, comparison_brier, comparison_log_loss, parse
-from ..order import Comparisons, Grades
+from ..metrics import (
+    COMPARISON_METRICS,
+    METRICS,
+    Metric,
+    comparison_brier,
+    comparison_log_loss,
+    comparison_roc,
+    ndcg,
+    order_error_rates,
+    parse,
+)
+from ..order import Comparisons, Grades, refuse_beside
 from ..suggest import suggest
-from ..sweeps import Floats
-from .curves import comparison_roc_curve, ndcg_curve
+from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
-from .swaps import Bins, bin_grades, swap_table
+
+MOST_POINTS = 200
+"""More points of a curve than this cannot be seen in a figure."""
+
+
+def ndcg_curve(y: Any, scores: Any, groups: Any = None, k: int = 10) -> Curve:
+    """Return NDCG@1, NDCG@2, …, NDCG@k; shorter where no list has k judged rows.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades, not negative; rows without one (NaN) are left out.
+    scores : array of shape (n,)
+        Scores; a higher one stands above.
+    groups : array of shape (n,), optional
+        The query of each row.
+    k : int, default=10
+        The last cut-off.
+
+    Examples
+    --------
+    >>> from wellorder.evaluation.judging import ndcg_curve
+    >>> curve = ndcg_curve([0, 1, 2], [0.1, 0.9, 0.5], k=10)
+    >>> curve.x, [round(value, 3) for value in curve.y]
+    ((1.0, 2.0, 3.0), [0.333, 0.797, 0.797])
+    """
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"k={k!r} is no cut-off; give a whole number, at least 1")
+    if isinstance(y, Grades):
+        refuse_beside(y, groups=groups)
+    grades = y if isinstance(y, Grades) else Grades(y, groups)
+    judged = grades.level >= 0
+    length = np.bincount(grades.group[judged]) if grades.group is not None else np.array([np.count_nonzero(judged)])
+    cutoffs = range(1, max(1, min(int(k), int(length.max(initial=0)))) + 1)
+    return Curve("ndcg", tuple(map(float, cutoffs)), tuple(ndcg(grades, scores, k=cutoff) for cutoff in cutoffs))
+
+
+def comparison_roc_curve(y: Any, differences: Any) -> Curve:
+    """Return the ROC curve of comparisons, thinned to at most 200 points along its length.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Outcomes in {−1, 0, 1}; 1: the right item is better. At least one 0 and one other.
+    differences : array of shape (n,)
+        Score of the right item less that of the left one.
+
+    Examples
+    --------
+    >>> from wellorder.evaluation.judging import comparison_roc_curve
+    >>> curve = comparison_roc_curve([1, 0, -1, 0], [2.0, 0.5, 1.0, 0.0])
+    >>> curve.x, curve.y
+    ((0.0, 0.0, 0.0, 0.5, 1.0), (0.0, 0.5, 0.5, 0.5, 0.5))
+    """
+    roc = comparison_roc(y, differences)
+    x, height = roc.fpr, roc.tpr
+    if len(x) > MOST_POINTS:
+        along = x + height  # both only rise, so this is the length of the staircase so far
+        kept = np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], MOST_POINTS)))
+        x, height = x[kept], height[kept]
+    return Curve("comparison_roc", tuple(x.tolist()), tuple(height.tolist()))
+
+
+# --------------------------------------------------------------------------------------------------
+# Grade against grade: how many pairs of each two levels stand the wrong way round.
+
+
+KEPT_LEVELS = 10
+"""Up to this many levels are shown as they are; a table of more can hardly be read, so they are binned."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Grades as a few levels with names.
+
+    Make them once, over all rows, and :meth:`take` the rows of each test part: then every part has the
+    same levels, and their tables add up.
+    """
+
+    level: Ints
+    """The number of each row's level, from worst to best; −1 where the row has no grade."""
+    labels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.level)
+
+    def take(self, rows: Array) -> Bins:
+        """Return some of the rows (numbers or a mask), with the same levels."""
+        return replace(self, level=self.level[rows])
+
+
+def bin_grades(y: Any, most: int = 6) -> Bins:
+    """Gather grades into a few levels of about equally many rows; up to ten levels stay as they are.
+
+    Equal grades always share a bin, so the bins are of equal size only as far as ties allow.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades, higher is better; rows without one (NaN) are in no bin.
+    most : int, default=6
+        The most bins to make, at least 2.
+
+    Examples
+    --------
+    >>> from wellorder.evaluation.judging import bin_grades
+    >>> bin_grades([3, 5, 4, 5]).labels
+    ('3', '4', '5')
+    >>> bin_grades(range(25, 347), most=3).labels
+    ('25 to 131', '132 to 239', '240 to 346')
+    """
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2:
+        raise ValueError(f"most={most!r} bins cannot be made; give a whole number, at least 2")
+    grades = y if isinstance(y, Grades) else Grades(y)
+    levels = grades.levels
+    if len(levels) <= max(KEPT_LEVELS, most):
+        return Bins(grades.level, _names(levels))
+    judged = grades.level[grades.level >= 0]
+    count = np.bincount(judged, minlength=len(levels))
+    middle = (np.cumsum(count) - count / 2) / max(len(judged), 1)  # the share of rows below the middle of a level
+    wanted = np.minimum((most * middle).astype(int), most - 1)
+    opens = np.flatnonzero(np.diff(wanted, prepend=-1))
+    closes = np.append(opens[1:], len(levels)) - 1
+    labels = _range_names([(levels[a], levels[b]) for a, b in zip(opens, closes, strict=True)])
+    bin_of = np.cumsum(np.diff(wanted, prepend=wanted[0]) > 0).astype(np.int32)
+    return Bins(np.where(grades.level >= 0, bin_of[grades.level], -1).astype(np.int32), labels)
+
+
+def swap_table(
+    y: Any, scores: Any, groups: Any = None, most_levels: int = 6, *, sample_weight: Any = None
+) -> SwapTable:
+    """Count, for each two levels, the pairs of rows and those that the scores put the wrong way round.
+
+    A pair with equal scores counts as swapped, as in :func:`wellorder.metrics.order_error_rates`, whose
+    rates these are where the levels are few.
+
+    Parameters
+    ----------
+    y : array of shape (n,), Grades, or Bins
+        Grades, higher is better; rows without one are left out. More than ten levels are binned. A
+        ``Grades`` brings its own groups, and its row weights: counts are then sums of weights.
+    scores : array of shape (n,)
+        Scores; a higher one stands above.
+    groups : array of shape (n,), optional
+        One id a row: only rows of one group are compared.
+    most_levels : int, default=6
+        The most bins to make where there are more than ten levels.
+    sample_weight : array of shape (n,), optional
+        Row weights ω; a pair counts ω_i · ω_j.
+
+    Examples
+    --------
+    >>> from wellorder.evaluation.judging import swap_table
+    >>> table = swap_table([0, 0, 1, 2], [0.1, 0.5, 0.3, 0.9])
+    >>> table.levels, table.swapped[0][1], table.total[0][1]
+    (('0', '1', '2'), 1.0, 2.0)
+    """
+    weights = sample_weight
+    if isinstance(y, Grades):
+        refuse_beside(y, groups=groups, sample_weight=sample_weight)
+        groups, weights = y.group, y.weight
+    bins = y if isinstance(y, Bins) else bin_grades(y, most_levels)
+    place = np.where(bins.level >= 0, bins.level, np.nan)
+    grades = Grades(place, groups, weights=weights)
+    rates = order_error_rates(grades, scores)
+    total = _pair_weights(bins, grades)
+    swapped = np.zeros_like(total)
+    for (low, high), rate in rates.items():
+        swapped[int(low), int(high)] = rate * total[int(low), int(high)]  # type: ignore[call-overload]
+    if weights is None:
+        swapped = np.rint(swapped)  # pairs are whole: the rate was their number over the total
+    return SwapTable(bins.labels, _rows(swapped), _rows(total))
+
+
+def pool_swaps(tables: Iterable[SwapTable]) -> SwapTable:
+    """Add tables up, level by level; a level that one of them lacks has no pair there.
+
+    Tables whose bins differ, because each was binned on its own, are added up place by place, under the
+    names of the first.
+
+    Examples
+    --------
+    >>> from wellorder.evaluation.judging import pool_swaps, swap_table
+    >>> parts = [swap_table([0, 1], [0.2, 0.1]), swap_table([1, 2], [0.1, 0.2])]
+    >>> pooled = pool_swaps(parts)
+    >>> pooled.levels, pooled.total[0][1], pooled.swapped[0][1], pooled.total[0][2]
+    (('0', '1', '2'), 1.0, 1.0, 0.0)
+    """
+    parts = list(tables)
+    if not parts:
+        raise ValueError("there is no table of swaps to add up")
+    levels = _merged([part.levels for part in parts])
+    if levels is None:
+        lengths = [len(part.levels) for part in parts]
+        common = max(set(lengths), key=lambda length: (lengths.count(length), length))
+        parts = [part for part in parts if len(part.levels) == common]
+        levels = parts[0].levels
+        parts = [replace(part, levels=levels) for part in parts]
+    place = {level: number for number, level in enumerate(levels)}
+    swapped, total = np.zeros((2, len(levels), len(levels)))
+    for part in parts:
+        at = np.array([place[level] for level in part.levels], dtype=int)
+        swapped[np.ix_(at, at)] += np.asarray(part.swapped, dtype=float).reshape(len(at), len(at))
+        total[np.ix_(at, at)] += np.asarray(part.total, dtype=float).reshape(len(at), len(at))
+    return SwapTable(levels, _rows(swapped), _rows(total))
+
+
+def _merged(orders: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """Find one order of all levels that agrees with every given one; None where there is none to be read."""
+    distinct = list(dict.fromkeys(orders))
+    if len(distinct) == 1:
+        return distinct[0]
+    levels = list(dict.fromkeys(level for order in distinct for level in order))
+    if len(levels) > KEPT_LEVELS:
+        return None
+    try:
+        return tuple(sorted(levels, key=lambda level: float(level.replace(",", ""))))
+    except ValueError:
+        below: dict[str, list[str]] = {level: [] for level in levels}
+    for order in distinct:
+        for low, high in pairwise(order):
+            below[high].append(low)
+    try:
+        return tuple(TopologicalSorter(below).static_order())
+    except CycleError:
+        return None
+
+
+def _pair_weights(bins: Bins, grades: Grades) -> Array:
+    """Sum the weight of all pairs of each two levels (lower, higher), within groups."""
+    n_levels = len(bins.labels)
+    judged = bins.level >= 0
+    group = np.zeros(len(bins), np.int64) if grades.group is None else grades.group.astype(np.int64)
+    cell = group[judged] * n_levels + bins.level[judged]
+    weight = None if grades.weight is None else grades.weight[judged]
+    mass = np.bincount(cell, weight, minlength=grades.n_groups * n_levels).reshape(grades.n_groups, n_levels)
+    return np.triu(mass.T.astype(float) @ mass.astype(float), k=1)
+
+
+def _rows(table: Array) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in table.tolist())
+
+
+def _names(levels: Sequence[Any]) -> tuple[str, ...]:
+    """Write levels as short as keeps them apart: 5 rather than 5.0, 0.3 rather than 0.30000000000000004."""
+    names: tuple[str, ...] = ()
+    for digits in range(4, 18):
+        names = tuple(_written(level, digits) for level in levels)
+        if len(set(names)) == len(levels):
+            break
+    return names
+
+
+def _range_names(ranges: Sequence[tuple[Any, Any]]) -> tuple[str, ...]:
+    """Write ranges of levels, with as few digits as keep the ranges, and the ends of each, apart."""
+    names: tuple[str, ...] = ()
+    for digits in range(3, 18):
+        ends = [(_written(low, digits), _written(high, digits)) for low, high in ranges]
+        names = tuple(low if low == high else f"{low} to {high}" for low, high in ends)
+        told_apart = all((a == b) == (low == high) for (a, b), (low, high) in zip(ends, ranges, strict=True))
+        if told_apart and len(set(names)) == len(ranges):
+            break
+    return names
+
+
+def _written(value: Any, digits: int) -> str:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return str(value)
+    if isinstance(value, Integral) or (float(value).is_integer() and abs(float(value)) < 2**53):
+        return f"{int(float(value)) if not isinstance(value, Integral) else int(value):,}"
+    return f"{float(value):.{digits}g}"
+
+
+# --------------------------------------------------------------------------------------------------
+# What the scores of a test part are worth: every metric, the grade × grade table, and a curve.
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from ..metrics import find_definition
 from ..sweeps import Floats
 from ..writing import NOTHING, write_percent, write_seconds
-from .health import Health, html_row
+from .doctor import Health, html_row
 from .methods import METHODS
 from .records import Json, Record, plain
 from .significance import corrected_resampled_test, holm, known_mean, mean_interval

@@ -10,8 +10,7 @@ import numpy as np
 import sklearn
 from sklearn.base import clone
 
-from ..order import Grades, OrderGraph
-from ..order.graph import as_graph
+from ..order import Grades, OrderGraph, as_graph
 from ..sweeps import Floats
 from .parts import Data, fit, fit_parameters, judge, read_data, read_measures, take
 from .significance import Interval, PairedTest, corrected_resampled_test, holm, mean_interval

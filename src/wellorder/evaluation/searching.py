@@ -1,10 +1,11 @@
-"""Search: the best parameters of a model by cross-validation, with every kernel matrix computed once."""
+"""Families of grid points: those that differ in C only, gathered under the kernel matrix that they share."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from time import perf_counter
 from typing import Any
 
@@ -12,14 +13,142 @@ import numpy as np
 import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_array
 
 from .. import deadline as deadlines
+from ..estimators import KernelModel
 from ..metrics import Metric
-from ..sweeps import Floats
-from .families import Family, Household, find_households
-from .parts import Data, Measure, Part, fit, fit_parameters, judge, read_data, read_measures
+from ..order import Comparisons
+from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
+from ..sweeps import Array, Floats, Ints
+from .methods import Grid
+from .parts import Data, Measure, Part, fit, fit_parameters, judge, read_data, read_measures, take
 from .significance import known_mean
 from .splits import Split, read_splits
+from .tasks import TrainingPart, feasible_folds
+
+
+@dataclass(frozen=True)
+class Family:
+    """Grid points that are one model but for C."""
+
+    estimator: Any
+    settings: Mapping[str, Any]
+    """What the points have in common."""
+    numbers: tuple[int, ...]
+    """The points, with C rising."""
+    Cs: tuple[Any, ...] | None
+    """Their values of C: one model goes through them all, each fit starting from the last. None: a single point."""
+
+    def make(self) -> Any:
+        """Return the model, unfitted."""
+        return clone(self.estimator).set_params(**clone(dict(self.settings), safe=False))
+
+    def single(self, place: int, n_rows: int) -> bool:
+        """Say whether a fit on so many rows would keep a Gaussian's matrix in float32."""
+        known = {**self.estimator.get_params(deep=False), **self.settings}
+        C, tol = known.get("C") if self.Cs is None else self.Cs[place], known.get("tol")
+        return isinstance(C, Real) and isinstance(tol, Real) and use_single(n_rows, float(C), float(tol))
+
+
+@dataclass(frozen=True)
+class Household:
+    """The families that share a kernel matrix; or have none to share."""
+
+    kernel: Kernel | None
+    families: tuple[Family, ...]
+
+    def precision(self, family: Family, place: int, n_rows: int) -> Any:
+        """Return the dtype of the matrix for one fit: the one that the model would choose itself."""
+        single = self.kernel is not None and self.kernel.name == "rbf" and family.single(place, n_rows)
+        return np.float32 if single else np.float64
+
+    def matrix(self, data: Data, n_rows: int) -> Array:
+        """Compute the kernel between all rows, unless it does not fit into memory beside a fit on ``n_rows``."""
+        assert self.kernel is not None
+        X = _Rows(data).checked()
+        precisions = [
+            self.precision(each, place, n_rows) for each in self.families for place in range(len(each.numbers))
+        ]
+        dtype = np.dtype(np.float32 if all(each is np.float32 for each in precisions) else np.float64)
+        refuse_if_too_large(n_rows, dtype.itemsize, beside=dtype.itemsize * X.shape[0] ** 2)
+        return self.kernel.matrix(X, X, dtype=dtype)
+
+
+def find_households(estimator: Any, points: list[dict[str, Any]], data: Data) -> list[Household]:
+    """Gather grid points into families, and families under one kernel, in the order of the grid.
+
+    Only this library's kernel models are gathered; of any other model, every grid point is on its own.
+    """
+    if not isinstance(estimator, KernelModel):
+        return [Household(None, tuple(Family(estimator, params, (k,), None) for k, params in enumerate(points)))]
+    kernels: dict[Hashable, Kernel | None] = {}
+    gathered: dict[Hashable, dict[Hashable, list[int]]] = {}
+    rows = _Rows(data)
+    for number, params in enumerate(points):
+        kernel = _shared_kernel(estimator, params, rows)
+        name = None if kernel is None else _key(kernel)
+        kernels[name] = kernel
+        # the grid repeats its values as the same objects; equal ones that are not would only share less
+        alike = tuple((param, id(value)) for param, value in params.items() if param != "C")
+        gathered.setdefault(name, {}).setdefault((alike, "C" in params), []).append(number)
+    return [
+        Household(
+            kernels[name], tuple(_family(estimator, points, members, kernels[name]) for members in alike.values())
+        )
+        for name, alike in gathered.items()
+    ]
+
+
+class _Rows:
+    """The rows of X as an array, checked once they are needed."""
+
+    def __init__(self, data: Data) -> None:
+        self.kind = data.kind
+        self._X = data.X
+        self._checked: Any = None
+
+    def checked(self) -> Any:
+        if self._checked is None:
+            self._checked = check_array(self._X, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return self._checked
+
+
+def _shared_kernel(estimator: KernelModel, params: Mapping[str, Any], rows: _Rows) -> Kernel | None:
+    """Return the kernel of a grid point, its width resolved, if a precomputed matrix can stand for it."""
+    model = clone(estimator).set_params(**params)
+    model._check_kernel()
+    kernel = params.get("kernel", estimator.kernel)  # the user's own object, where it is a function
+    changes_rows = model.n_components is not None or bool(getattr(model, "scale", False))
+    if changes_rows or rows.kind == "pairs" or (not callable(kernel) and kernel not in ("rbf", "poly")):
+        return None
+    if callable(kernel):
+        return Kernel(kernel)
+    gamma = resolve_gamma(model.gamma, rows.checked())
+    return Kernel("rbf", gamma) if kernel == "rbf" else Kernel("poly", gamma, model.degree, model.coef0)
+
+
+def _key(kernel: Kernel) -> Hashable:
+    """Tell kernels apart; functions need not be hashable."""
+    return (id(kernel.name) if callable(kernel.name) else kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
+
+
+def _family(estimator: KernelModel, points: list[dict[str, Any]], members: list[int], kernel: Kernel | None) -> Family:
+    settings = dict(points[members[0]])
+    if kernel is not None:
+        settings["kernel"] = "precomputed"
+    if "C" not in settings:
+        return Family(estimator, settings, tuple(members), None)
+    del settings["C"]
+    if "warm_start" in estimator.get_params(deep=False):
+        settings["warm_start"] = True
+    rising = sorted(members, key=lambda number: points[number]["C"])
+    return Family(estimator, settings, tuple(rising), tuple(points[number]["C"] for number in rising))
+
+
+# --------------------------------------------------------------------------------------------------
+# Search: the best parameters of a model by cross-validation, with every kernel matrix computed once.
+
 
 _SAME = 12
 """Means that agree to this many decimals are tied."""
@@ -289,3 +418,102 @@ class _Run:
 def _complexity(params: Mapping[str, Any]) -> float:
     """Return C, the weight of the loss against simplicity, of the model or of a pipeline's step."""
     return next((float(value) for name, value in params.items() if name == "C" or name.endswith("__C")), 0.0)
+
+
+# --------------------------------------------------------------------------------------------------
+# A search inside a training part: what is learned from it, parameters included, is learned from nothing else.
+
+
+MOST_SEARCHED = 100_000
+"""Rows, or comparisons, up to which a search looks at all of them; of more, it looks at a sample."""
+SAMPLE = 20_000
+"""Rows of such a sample: a few values a parameter, wide apart, are told apart by as many."""
+
+_TELLING = 3
+"""Fits to a sample after which it is known what they take: the first may wait for a compiler."""
+
+
+def choose_params(
+    estimator: Any,
+    grid: Grid,
+    part: TrainingPart,
+    *,
+    n_folds: int,
+    seed: int,
+    metric: str = "swapped_pairs",
+    deadline: Callable[[], float | None] | None = None,
+) -> dict[str, Any]:
+    """Choose an estimator's parameters from a grid by folds of a training part.
+
+    Nothing is chosen, with a warning, where the part cannot be cut so that there is always a pair to learn from:
+    a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
+    warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now.
+    """
+    if not grid:
+        return {}
+    whole, part = part, sample_part(part, seed)
+    if part is not whole:
+        what = "comparisons" if isinstance(part.y, Comparisons) else "rows"
+        warnings.warn(f"its parameters were searched on {len(part.y):,} of {len(whole.y):,} {what}", stacklevel=2)
+    try:
+        cv = list(feasible_folds(part.y, n_folds, 1, seed))
+    except ValueError as error:
+        warnings.warn(
+            f"its parameters are the method's own, as there is too little to search in: {error}", stacklevel=2
+        )
+        return {}
+    if part is whole or deadline is None:
+        found = search(estimator, grid, part.X, part.y, metric=metric, cv=cv, deadline=deadline, refit=False)
+    else:
+        times_larger = len(whole.y) / float(np.mean([len(split.train) for split in cv]))
+        outlook = _Outlook(deadline, times_larger)
+        found = search(estimator, grid, part.X, part.y, metric=metric, cv=cv, deadline=outlook, refit=False)
+        _refuse_if_too_long(found, times_larger, deadline())
+    return dict(found.best_params)
+
+
+class _Outlook:
+    """A deadline that sets time aside for a fit to all rows: a search that can lead to none is not gone on with.
+
+    It is asked before every fit; from one time to the next is about what a fit to the sample takes.
+    """
+
+    def __init__(self, deadline: Callable[[], float | None], times_larger: float) -> None:
+        self._deadline, self._times_larger = deadline, times_larger
+        self._asked: list[float] = []
+
+    def __call__(self) -> float | None:
+        left = self._deadline()
+        self._asked.append(perf_counter())
+        if left is None or len(self._asked) <= _TELLING:
+            return left
+        return left - self._times_larger * float(np.diff(self._asked).min())
+
+
+def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | None) -> None:
+    """Raise OutOfTime where a fit with the best parameters to so many times the rows would not be done in time."""
+    point = next(each for each in found.table if each.params == found.best_params)
+    seconds = times_larger * point.quickest
+    if left is not None and seconds > left:
+        raise OutOfTime(f"a fit to all rows would take some {seconds:.0f} s, and {left:.0f} s are left", found.table)
+
+
+def sample_part(part: TrainingPart, seed: int) -> TrainingPart:
+    """Return a part as it is, or a sample of a large one: rows, whole lists where there are many, or comparisons."""
+    if len(part.y) <= MOST_SEARCHED:
+        return part
+    rng = np.random.default_rng(seed)
+    if isinstance(part.y, Comparisons):
+        return replace(part, y=take(part.y, _draw(len(part.y), rng)))
+    rows = _draw(len(part.y), rng)
+    if part.y.group is not None and part.y.n_groups >= len(part.y) // SAMPLE:
+        order = rng.permutation(part.y.n_groups)
+        sizes = np.bincount(part.y.group, minlength=part.y.n_groups)
+        chosen = order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE))]
+        lists = np.flatnonzero(np.isin(part.y.group, chosen))
+        rows = lists if len(lists) <= 2 * SAMPLE else rows  # but for a list that is itself too long
+    return replace(part, X=take(part.X, rows), y=take(part.y, rows))
+
+
+def _draw(n: int, rng: np.random.Generator) -> Ints:
+    return np.sort(rng.choice(n, SAMPLE, replace=False))

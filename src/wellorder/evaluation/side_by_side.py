@@ -18,15 +18,13 @@ from weakref import WeakValueDictionary
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..sweeps import Array
-from ..sweeps.dispatch import one_thread
+from ..sweeps import Array, one_thread
 from .leaderboard import Protocol
 from .methods import Method
-from .process_state import steady_sums
 from .records import Record
 from .splits import Split
 from .tasks import AnyTable, ComparisonTask, GradedTask, make_task
-from .trials import WORKER_ENDED, failed_record, run_trial
+from .trials import WORKER_ENDED, failed_record, run_trial, steady_sums
 
 PATIENCE = 2.0
 """Seconds of work that are done in this process before others are started, which takes about as long."""

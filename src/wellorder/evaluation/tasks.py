@@ -15,11 +15,10 @@ from ..data import ComparisonTable, Table, TableEncoder
 from ..order import Comparisons, Grades
 from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
-from .judging import Judgement, judge_comparisons, judge_grades
+from .judging import Judgement, bin_grades, judge_comparisons, judge_grades
+from .methods import Size, Supervision
 from .parts import take
-from .size import Size, Supervision
 from .splits import Split, comparison_folds, folds
-from .swaps import bin_grades
 
 
 @dataclass(frozen=True)

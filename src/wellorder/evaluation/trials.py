@@ -1,28 +1,127 @@
-"""One trial: a method, searched and fitted on the training part of one split, judged on its test part."""
+"""Which versions computed a result."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import platform
+import threading
 import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from .. import __version__
 from ..deadline import OutOfTime, deadline
 from ..order import Comparisons
 from ..scoring import advantage_of
-from ..sweeps import Floats
+from ..sweeps import THREADS_FROM, Floats
 from .judging import threshold_of
 from .leaderboard import Protocol
 from .methods import Method, make_seeded
-from .nested import MOST_SEARCHED, SAMPLE, choose_params
-from .process_state import hear_warnings
 from .records import MOST_HELD_OUT, Record, plain
+from .searching import MOST_SEARCHED, SAMPLE, choose_params
 from .splits import Split
 from .tasks import Task
-from .versions import versions
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """Return (package, version) of everything that a number may depend on."""
+    packages = ("numpy", "scipy", "scikit-learn", "polars")
+    return (
+        ("wellorder", __version__),
+        ("Python", platform.python_version()),
+        *((package, version(package)) for package in packages),
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# What a trial needs of the whole process: its warnings heard, one BLAS thread.
+#
+# Trials may run in threads side by side: the first of them sets the process up, and the last one leaves it as it was.
+
+
+_notes: ContextVar[list[str] | None] = ContextVar("notes", default=None)
+_NOT_FOR_USERS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+"""Meant for authors of libraries: Python hides them too, and which trial meets them hangs on who loads what first."""
+
+
+class _Shared:
+    """A state of the process: entered by the first thread that needs it, left by the last."""
+
+    def __init__(self, enter: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._enter = enter
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._stack = ExitStack()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._stack.enter_context(self._enter())
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._stack.close()
+
+
+@contextmanager
+def _listening() -> Iterator[None]:
+    def note(message: Warning | str, *_: Any, **__: Any) -> None:
+        notes = _notes.get()
+        if notes is not None:
+            notes.append(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for kind in _NOT_FOR_USERS:
+            warnings.simplefilter("ignore", kind)
+        warnings.showwarning = note
+        yield
+
+
+_everybody_listens = _Shared(_listening)
+
+
+@contextmanager
+def steady_sums(n_rows: int) -> Iterator[None]:
+    """Give BLAS one thread where rows are few: its sums may depend in the last digit on how many it has."""
+    with threadpool_limits(limits=1, user_api="blas") if n_rows < THREADS_FROM else nullcontext():
+        yield
+
+
+@contextmanager
+def hear_warnings() -> Iterator[list[str]]:
+    """Collect what this thread is warned of, and show none of it; what libraries warn their authors of is left out.
+
+    Other threads that silence warnings silence the whole process meanwhile: beside them, some may be missed.
+    """
+    mine: list[str] = []
+    token = _notes.set(mine)
+    try:
+        with _everybody_listens():
+            yield mine
+    finally:
+        _notes.reset(token)
+
+
+# --------------------------------------------------------------------------------------------------
+# One trial: a method, searched and fitted on the training part of one split, judged on its test part.
+
 
 OUT_OF_TIME = "out of time: "
 OUT_OF_MEMORY = "out of memory: "

@@ -23,17 +23,24 @@ draw at once on axes that they are given as ``ax``. A notebook shows a display t
 
 from .against_paper import AgainstPaperDisplay, Found
 from .by_query import ByQueryDisplay
-from .comparison_roc import ComparisonROCDisplay
 from .critical_difference import CriticalDifferenceDisplay
+from .curves import FEW as FEW, ComparisonROCDisplay, NDCGCurveDisplay
+from .differences import PairCalibrationDisplay, ScoreDifferencesDisplay
 from .explanation import ExplanationDisplay
 from .leaderboard import LeaderboardDisplay
 from .level_curves import LevelCurvesDisplay
-from .ndcg import NDCGCurveDisplay
 from .order_graph import OrderGraphDisplay
-from .pair_calibration import PairCalibrationDisplay
-from .score_differences import ScoreDifferencesDisplay
-from .style import PALETTE, legible, plain
-from .svg import to_svg
+from .style import (
+    INK as INK,
+    LINES as LINES,
+    PALETTE,
+    STYLE as STYLE,
+    legible,
+    plain,
+    quieten as quieten,
+    save_figure as save_figure,
+    to_svg,
+)
 from .swaps import SwapsDisplay
 from .weights import WeightsDisplay
 

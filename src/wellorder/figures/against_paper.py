@@ -10,8 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .drawable import Drawable
-from .style import INK, PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten, save_figure
+from .style import INK, PALETTE, WIDTH, Drawable, add_legend, axes_for, name_rows, quieten, save_figure
 
 _COLOURS = ("blue", "orange", "green", "purple", "sky", "vermillion", "grey")
 

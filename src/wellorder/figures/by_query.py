@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..evaluation.by_query import by_query
+from ..evaluation import by_query
 from ..metrics import parse
-from .drawable import Drawable
-from .style import PALETTE, WIDTH, axes_for, ink, plain, quieten
+from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain, quieten
 
 _MOST_STEPS = 400
 """More queries than this are thinned in the picture, which has no room for them."""

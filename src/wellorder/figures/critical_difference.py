@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..evaluation.across import means_across
-from ..evaluation.leaderboard import Leaderboard
-from ..evaluation.records import Record
-from ..evaluation.significance import critical_difference, friedman
-from .drawable import Drawable
-from .style import PALETTE, WIDTH, axes_for, ink, plain_apart, quieten
+from ..evaluation import Leaderboard, Record, critical_difference, friedman, means_across
+from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
 
 _NAMES = 0.72
 """Room for the names on either side, as a share of the line of ranks."""

@@ -7,11 +7,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from ..evaluation.explaining import explain
-from ..evaluation.explanation import Contribution, Explanation, write_value
+from ..evaluation import Contribution, Explanation, explain, write_value
 from ..writing import counted
-from .drawable import Drawable
-from .style import WIDTH, axes_for, name_rows, plain, plain_apart, quieten, signed_bars, whisker
+from .style import WIDTH, Drawable, axes_for, name_rows, plain, plain_apart, quieten, signed_bars, whisker
 
 MOST_FEATURES = 12
 """More bars than this are not read: the rest is one bar."""

@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from ..evaluation.leaderboard import Leaderboard, Standing
+from ..evaluation import Leaderboard, Standing
 from ..metrics import find_definition
-from .drawable import Drawable
-from .style import PALETTE, WIDTH, add_legend, axes_for, name_rows, quieten
+from .style import PALETTE, WIDTH, Drawable, add_legend, axes_for, name_rows, quieten
 
 
 class LeaderboardDisplay(Drawable):

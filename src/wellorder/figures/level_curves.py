@@ -1,17 +1,257 @@
-"""Level curves: where in the plane of two features a model's scores are equal."""
+"""A model's scores over the plane of two features, all others at their middle."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from matplotlib.axes import Axes
+from scipy.stats import rankdata
 
-from ..sweeps import Floats
-from .drawable import Drawable
-from .planes import Plane, score_plane
-from .style import PALETTE, WIDTH, axes_for, ink, plain_apart, quieten
+from ..data import Table, is_frame, read_values
+from ..evaluation import scores_rows_alone
+from ..scoring import list_scores
+from ..suggest import suggest
+from ..sweeps import Array, Floats, Ints
+from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
+
+MOST_COLUMNS = 1_000
+"""Of more than these, the two most telling ones are not looked for."""
+
+_MOST_ROWS = 500
+_FEWEST_VALUES = 4
+"""A feature of fewer different values is no axis."""
+
+_COPY = 0.9
+"""A rank correlation from which two features say nearly the same."""
+
+_ENDS = (0.02, 0.98)
+"""Quantiles at which the axes begin and end: a single outlier would leave the rest in a corner."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Scores on a grid over two features."""
+
+    features: tuple[str, str]
+    x: Floats
+    """Values of the first feature, rising."""
+    y: Floats
+    scores: Floats
+    """``scores[j, i]`` at x[i], y[j]."""
+    rows: Floats
+    """The two features of the rows that were given, shape (n, 2)."""
+    row_scores: Floats
+    """The scores of these rows themselves."""
+
+
+def score_plane(model: Any, X: Any, features: Sequence[Any] | None = None, n_steps: int = 40) -> Plane:
+    """Score a grid over two features; every other feature has its median, or its most common value, among the rows.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; it scores each row by itself.
+    X : array, sparse matrix, data frame or Table
+        Rows as the model takes them.
+    features : two names or column numbers, optional
+        Features of numbers; those whose values move the scores most unless given.
+    n_steps : int, default=40
+        Steps along each axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> from wellorder.figures.level_curves import score_plane
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> ranker = wo.RankSVM().fit(X, X[:, 2] - 0.5 * X[:, 0])
+    >>> plane = score_plane(ranker, X)
+    >>> plane.features, plane.scores.shape
+    (('x2', 'x0'), (40, 40))
+    """
+    if not scores_rows_alone(getattr(model, "ranker_", model)):
+        raise ValueError(
+            f"{type(model).__name__} scores whole lists: a row has no score by itself, and no place in a plane"
+        )
+    if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer) or n_steps < 2:
+        raise ValueError(f"n_steps={n_steps!r} makes no grid; give a whole number, at least 2")
+    table = _Columns(model, X)
+    if len(table) < 2:
+        raise ValueError(f"there are {len(table)} rows, and axes need at least two to reach from one to another")
+    one, other = telling_features(model, X) if features is None else [table.number_of(name) for name in features]
+    if one == other:
+        raise ValueError("the two features are the same; name two")
+    values = [table.numbers(column) for column in (one, other)]
+    x, y = (_axis(value, n_steps) for value in values)
+    middle = [np.full(n_steps * n_steps, table.middle(column)) for column in range(table.width)]
+    grid = table.assemble(middle, {one: np.tile(x, n_steps), other: np.repeat(y, n_steps)})
+    return Plane(
+        (table.names[one], table.names[other]),
+        x,
+        y,
+        _scores(model, grid).reshape(n_steps, n_steps),
+        np.column_stack(values),
+        _scores(model, X),
+    )
+
+
+def telling_features(model: Any, X: Any, seed: int = 0) -> tuple[int, int]:
+    """Return the columns of the two features of numbers that move the scores most.
+
+    Each row's value is exchanged for another row's, the same other row for every feature; the mean change of the
+    score counts. The second is no near copy of the first, unless all are: the plane would be empty but for a line.
+    """
+    table = _Columns(model, X)
+    if table.width > MOST_COLUMNS:
+        raise ValueError(f"there are {table.width:,} columns, too many to try them all; name two with features=")
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.permutation(len(table))[:_MOST_ROWS])
+    others = rng.permutation(rows)
+    own = [rows] * table.width
+    before = _scores(model, table.assemble(own, {}))
+    moved = np.full(table.width, -1.0)
+    for column in range(table.width):
+        if table.is_axis(column):
+            exchanged = table.assemble([others if each == column else rows for each in range(table.width)], {})
+            moved[column] = np.abs(_scores(model, exchanged) - before).mean()
+    ranked = [column for column in np.argsort(-moved, kind="stable").tolist() if moved[column] > 0]
+    if len(ranked) < 2:
+        raise ValueError("fewer than two features of numbers move the scores; a plane needs two")
+    first, *rest = ranked
+    apart = (column for column in rest if not _alike(table.numbers(first), table.numbers(column)))
+    return first, next(apart, rest[0])
+
+
+class _Columns:
+    """Rows of any kind, column by column, put together again in the same kind."""
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self._given = X
+        inside: Any = X.X if isinstance(X, Table) else X
+        self._frame: Any = nw.from_native(inside, eager_only=True) if is_frame(inside) else None
+        self._array: Any = None
+        if self._frame is None:
+            if sp.issparse(inside) and inside.shape[1] > MOST_COLUMNS:
+                raise ValueError(f"there are {inside.shape[1]:,} sparse columns, too many to be filled in")
+            self._array = inside.toarray() if sp.issparse(inside) else np.asarray(inside)
+        self._sparse = sp.issparse(inside)
+        self.names = self._named(model)
+        self.width = len(self.names)
+        self._values: dict[int, Array] = {}
+
+    def __len__(self) -> int:
+        return int((self._array if self._frame is None else self._frame).shape[0])
+
+    def _named(self, model: Any) -> list[str]:
+        if self._frame is not None:
+            return [str(name) for name in self._frame.columns]
+        width = range(self._array.shape[1])
+        if isinstance(self._given, Table):
+            return [f"feature {column + 1}" for column in width]
+        known = getattr(model, "feature_names_in_", None)
+        return [f"x{column}" for column in width] if known is None else [str(name) for name in known]
+
+    def number_of(self, feature: Any) -> int:
+        if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < self.width:
+            return int(feature)
+        if str(feature) not in self.names:
+            raise ValueError(f"there is no feature {feature!r}; {suggest(str(feature), self.names)}")
+        return self.names.index(str(feature))
+
+    def values(self, column: int) -> Array:
+        if column not in self._values:
+            found = self._array[:, column] if self._frame is None else read_values(self._frame[:, column])
+            self._values[column] = found
+        return self._values[column]
+
+    def numbers(self, column: int) -> Floats:
+        values = self.values(column)
+        if values.dtype == object or np.isnan(np.asarray(values, dtype=float)).all():
+            raise ValueError(f"{self.names[column]} is no feature of numbers, and makes no axis")
+        return np.asarray(values, dtype=float)
+
+    def is_axis(self, column: int) -> bool:
+        values = self.values(column)
+        if values.dtype == object:
+            return False
+        numbers = np.asarray(values, dtype=float)
+        return len(np.unique(numbers[~np.isnan(numbers)])) >= _FEWEST_VALUES
+
+    def middle(self, column: int) -> int:
+        """Return a row that has the column's lower median, or its most common value."""
+        values = self.values(column)
+        if values.dtype == object:
+            texts = ["" if value is None else str(value) for value in values]
+            distinct, first, count = np.unique(texts, return_index=True, return_counts=True)
+            return int(first[np.argmax(count)]) if len(distinct) else 0
+        numbers = np.asarray(values, dtype=float)
+        by_size = np.argsort(numbers, kind="stable")  # NaN last
+        known = int(np.count_nonzero(~np.isnan(numbers)))
+        return int(by_size[max(known - 1, 0) // 2])
+
+    def assemble(self, rows: Sequence[Ints], put: dict[int, Floats]) -> Any:
+        """Make rows of which each column is taken from the rows named for it, or is put in."""
+        if self._frame is None:
+            columns = [put[c] if c in put else self._array[rows[c], c] for c in range(self.width)]
+            made = np.column_stack(columns).astype(self._array.dtype if self._array.dtype.kind == "f" else float)
+            out: Any = sp.csr_array(made) if self._sparse else made
+        else:
+            series = []
+            for c, name in enumerate(self._frame.columns):
+                own = self._frame[:, c]
+                if c in put:
+                    own = nw.new_series(name, put[c], nw.Float64, backend=nw.get_native_namespace(own))
+                else:
+                    own = own[rows[c].tolist()]
+                series.append(own.alias(name))
+            out = _joined(series)
+        if isinstance(self._given, Table):
+            return replace(self._given, X=out, y=None, groups=None, ids=None, weights=None)
+        return out
+
+
+def _alike(one: Floats, other: Floats) -> bool:
+    """Say whether two features order rows in nearly the same way, up or down."""
+    both = ~(np.isnan(one) | np.isnan(other))
+    if np.count_nonzero(both) < 3:
+        return False
+    ranks = np.stack([rankdata(one[both]), rankdata(other[both])])
+    if not np.ptp(ranks, axis=1).all():
+        return False
+    return abs(float(np.corrcoef(ranks)[0, 1])) > _COPY
+
+
+def _axis(values: Floats, n_steps: int) -> Floats:
+    low, high = np.nanquantile(values, _ENDS).tolist()
+    return np.linspace(low, high, n_steps)
+
+
+def _joined(series: list[Any]) -> Any:
+    """Put series side by side, each as it is, whatever row labels it has kept."""
+    import polars as pl
+
+    natives = [each.to_native() for each in series]
+    if isinstance(natives[0], pl.Series):
+        return pl.DataFrame(natives)
+    namespace = nw.get_native_namespace(series[0])
+    return namespace.DataFrame({each.name: each.array for each in natives})
+
+
+def _scores(model: Any, rows: Any) -> Floats:
+    scores = np.asarray(list_scores(model, rows), dtype=float)
+    if scores.ndim != 1:
+        raise ValueError(f"{type(model).__name__} gives {scores.shape} scores; a plane needs one score a row")
+    return scores
+
+
+# --------------------------------------------------------------------------------------------------
+# Level curves: where in the plane of two features a model's scores are equal.
+
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Levels are the scores that stand above these shares of the rows: a score by itself says nothing."""

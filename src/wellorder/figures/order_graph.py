@@ -14,8 +14,7 @@ from matplotlib.path import Path
 
 from ..order import OrderGraph
 from ..sweeps import Floats
-from .drawable import Drawable
-from .style import PALETTE, PAPER, WIDTH, axes_for, ink, plain
+from .style import PALETTE, PAPER, WIDTH, Drawable, axes_for, ink, plain
 
 MOST_LEVELS = 40
 """More levels than this are not read."""

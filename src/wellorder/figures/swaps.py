@@ -9,12 +9,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from ..evaluation.records import Record, SwapTable
-from ..evaluation.swaps import pool_swaps, swap_table
+from ..evaluation import Record, SwapTable, pool_swaps, swap_table
 from ..writing import write_percent
-from .drawable import Drawable
-from .scores import scores_of
-from .style import PALETTE, WIDTH, axes_for, plain_apart, short_count
+from .style import PALETTE, WIDTH, Drawable, axes_for, plain_apart, scores_of, short_count
 
 CHANCE = 0.5
 """A share of swapped pairs that any random order reaches: from here on, the colour is full."""

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..evaluation.records import Record
-from .drawable import Drawable
-from .style import WIDTH, axes_for, name_rows, quieten, signed_bars, whisker
+from ..evaluation import Record
+from .style import WIDTH, Drawable, axes_for, name_rows, quieten, signed_bars, whisker
 
 MOST_WEIGHTS = 15
 """More bars than this are not read."""

@@ -1,18 +1,11 @@
 """How wrong scores are, given an order. A loss sees scores and an order, never X."""
 
-from .convex_hull import EdgeSlacks, LevelEdges
 from .exponential import Exponential
-from .hinge import Hinge
-from .logistic import Logistic
-from .orboost import ORBoost, implicit_costs
-from .ordinal import ordinal_hinge, rounded_ordinal_hinge
-from .ordinal_rows import OrdinalRows, Thresholds
-from .proportional_odds import ProportionalOdds
+from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, rounded_ordinal_hinge
+from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
+from .proportional_odds import Give, Likelihood, ProportionalOdds, level_probabilities, most_likely
 from .risk import PairLoss, PairSet, RiskAt, dense_hessian, risk_at
-from .row_loss import GradedRows, RowLoss
-from .smooth_hinge import SmoothHinge
-from .squared import Squared
-from .squared_hinge import SquaredHinge
+from .rows import GradedRows, ORBoost, RowLoss, Squared, implicit_costs
 from .ties import TiedPairs, best_threshold, flipped_value, tied_risk
 
 LOSSES: dict[str, PairLoss] = {
@@ -34,15 +27,17 @@ ROW_LOSSES: dict[str, RowLoss] = {
 __all__ = [
     "LOSSES",
     "ROW_LOSSES",
-    "EdgeSlacks",
+    "Give",
     "GradedRows",
     "Hinge",
-    "LevelEdges",
+    "Likelihood",
+    "ListedLooks",
     "OrdinalRows",
     "PairLoss",
     "PairSet",
     "RiskAt",
     "RowLoss",
+    "ShiftedAt",
     "Squared",
     "Thresholds",
     "TiedPairs",
@@ -50,6 +45,8 @@ __all__ = [
     "dense_hessian",
     "flipped_value",
     "implicit_costs",
+    "level_probabilities",
+    "most_likely",
     "ordinal_hinge",
     "risk_at",
     "rounded_ordinal_hinge",

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..order import ConsistentPairs, GradedPairs
-from ..order.cells import Cells
-from ..sweeps import Floats, Ints
-from ..sweeps.factors import Factors, Joined, Rungs, centre
-from ..sweeps.scans import block_log_sums, means_before
+from ..order import Cells, ConsistentPairs, GradedPairs
+from ..sweeps import Factors, Floats, Ints, Joined, Rungs, block_log_sums, centre, means_before
 from .risk import RiskAt
 
 _REACH = 250.0

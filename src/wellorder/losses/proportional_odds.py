@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from ..sweeps import Floats, Ints, dot, parallel_map
 from .risk import RiskAt
-from .row_loss import GradedRows
+from .rows import GradedRows
 
 _BLOCK = 16_384
 """Rows of one pass are visited so many at a time: they stay in the cache."""

@@ -9,8 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from ..order import ConsistentPairs, GradedPairs, ListedPairs, SumOfPairs
-from ..sweeps import Floats
-from ..sweeps.links import list_pairs
+from ..sweeps import Floats, list_pairs
 
 
 @dataclass(frozen=True)

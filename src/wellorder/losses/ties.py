@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..sweeps import Array, Floats, dot, near_one
-from .hinge import Hinge
+from .pairwise import Hinge
 from .risk import PairLoss, RiskAt
 
 _MOST_STEPS = 200

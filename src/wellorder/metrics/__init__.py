@@ -1,15 +1,29 @@
 """How good an ordering is: pure functions of grades and scores, and their names."""
 
-from .calibration import Reliability, comparison_brier, comparison_log_loss, comparison_reliability
-from .comparisons import ComparisonROC, comparison_auc, comparison_error, comparison_roc
-from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
-from .costs import pair_costs
-from .error_rates import order_error_rates
-from .kendall import kendall_tau
+from .comparisons import (
+    ComparisonROC,
+    Reliability,
+    comparison_auc,
+    comparison_brier,
+    comparison_error,
+    comparison_log_loss,
+    comparison_reliability,
+    comparison_roc,
+)
+from .concordance import (
+    auc_consecutive,
+    auc_ovo,
+    auc_pairs,
+    kendall_tau,
+    misranking_cost,
+    order_error_rates,
+    pair_costs,
+    swapped_pairs,
+    wmw,
+)
 from .push import p_norm_push
 from .registry import COMPARISON_METRICS, METRICS, Definition, Metric, Scorer, find_definition, parse, scorer
 from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
-from .swapped import swapped_pairs
 
 __all__ = [
     "COMPARISON_METRICS",

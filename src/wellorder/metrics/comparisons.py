@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..order import check_outcomes
-from ..order.columns import exact_numbers
+from ..order import Comparisons, check_outcomes, check_scores, check_weights, direction_share, exact_numbers
 from ..sweeps import Array, Floats
 from .inputs import read_weights, undefined
 
@@ -83,7 +82,7 @@ def comparison_roc(y: Any, differences: Any) -> ComparisonROC:
     >>> fpr.tolist(), tpr.tolist()
     ([0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 0.5, 0.5, 0.5])
     """
-    outcome, d = _checked(y, differences)
+    outcome, d = _checked_differences(y, differences)
     n_ties = int(np.count_nonzero(outcome == 0))
     if n_ties in (0, len(outcome)):
         raise ValueError("the curve needs at least one tie (y = 0) and one difference (y = 1 or −1)")
@@ -120,7 +119,7 @@ def comparison_auc(y: Any, differences: Any) -> float:
     >>> comparison_auc([1, 0, -1, 0], [2.0, 0.5, 1.0, 0.0])
     0.5
     """
-    outcome, d = _checked(y, differences)
+    outcome, d = _checked_differences(y, differences)
     n_ties = int(np.count_nonzero(outcome == 0))
     if n_ties in (0, len(outcome)):
         return undefined("comparison_auc", "it needs at least one tie (y = 0) and one difference (y = 1 or −1)")
@@ -141,7 +140,7 @@ def _cumulated(outcome: Array, d: Array) -> tuple[Array, Array, Floats]:
     return counts[0], counts[1], falling
 
 
-def _checked(y: Any, differences: Any) -> tuple[Array, Array]:
+def _checked_differences(y: Any, differences: Any) -> tuple[Array, Array]:
     outcome = _outcomes(y, "y")
     d = exact_numbers(differences)
     d = d.astype(object) if d.dtype.kind in "iu" else d  # those of fixed size go round at their ends
@@ -157,3 +156,211 @@ def _outcomes(values: Any, name: str) -> Array:
         return check_outcomes(values).astype(np.int64)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+# --------------------------------------------------------------------------------------------------
+# Metrics of item scores against comparisons: functions of (comparisons, scores), as others are of (y, scores).
+#
+# ``advantage`` is what it is worth to stand on the left, and is taken off the right score less the left one;
+# ``threshold`` is how far from zero that must be for a model to call two items different.
+
+
+def swapped_comparisons(
+    comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
+) -> float:
+    """Share of the decided comparisons that the scores put the wrong way round; tied scores are an error.
+
+    Threshold and advantage change nothing: who stands above is asked, not what a model would say of a meeting.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> from wellorder.metrics.comparisons import swapped_comparisons
+    >>> swapped_comparisons(wo.Comparisons([0, 1, 0], [1, 2, 2], [1, 1, 0]), np.array([0.0, 2.0, 1.0]))
+    0.5
+    """
+    pairs = comparisons.to_pairs(len(scores))
+    if pairs.n_pairs == 0:
+        return undefined("swapped_pairs", "no comparison was decided")
+    return direction_share(pairs, check_scores(scores, len(scores)), wrong=True)
+
+
+def missed_comparisons(
+    comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
+) -> float:
+    """Share of all comparisons that the scores get wrong: a wrong direction, a missed tie, or one that is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> from wellorder.metrics.comparisons import missed_comparisons
+    >>> games = wo.Comparisons([0, 0, 1], [1, 2, 2], [1, 1, 0])
+    >>> missed_comparisons(games, np.array([0.0, 2.0, 2.5]), threshold=1.0)
+    0.0
+    """
+    d = _differences(comparisons, scores, advantage)
+    called = np.where(d > threshold, 1, np.where(d < -threshold, -1, 0))
+    return comparison_error(comparisons.outcome, called, comparisons.weight)
+
+
+def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0) -> float:
+    """Return :func:`comparison_auc` of the differences of item scores, over all thresholds."""
+    return comparison_auc(comparisons.outcome, _differences(comparisons, scores, advantage))
+
+
+def _differences(comparisons: Comparisons, scores: Floats, advantage: float) -> Array:
+    """Return right less left, less what the left side is worth.
+
+    Whole numbers become Python's own: those of fixed size go round at their ends.
+    """
+    values = exact_numbers(scores)
+    values = values.astype(object) if values.dtype.kind in "iu" else values
+    difference = np.asarray(values[comparisons.right] - values[comparisons.left])
+    return difference - advantage if advantage else difference
+
+
+# --------------------------------------------------------------------------------------------------
+# How good predicted probabilities of comparisons are: of the outcomes −1 (left better), 0 (tie), 1 (right better).
+
+
+_ROUNDING = 1e-6
+"""How far from 1 the probabilities of a comparison may add up."""
+
+
+class Reliability(NamedTuple):
+    """Probabilities that were predicted, how often it came so, and how much weight that is seen from; a bin each."""
+
+    predicted: Floats
+    observed: Floats
+    weight: Floats
+
+
+def comparison_brier(y: Any, probabilities: Any, sample_weight: Any = None) -> float:
+    r"""Brier score of three outcomes: Σ_k (p_k − 1[y = k])², averaged over the comparisons.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Outcomes in {−1, 0, 1}; 1: the right item is better, 0: no difference.
+    probabilities : array of shape (n, 3)
+        P(left better), P(tie) and P(right better) of each comparison.
+    sample_weight : array of shape (n,), optional
+        What each comparison weighs.
+
+    Returns
+    -------
+    float
+        In [0, 2], the lower the better: 2/3 for thirds. NaN, with a warning, if there is no comparison.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import comparison_brier
+    >>> round(comparison_brier([1, 0], [[0.0, 0.0, 1.0], [0.25, 0.5, 0.25]]), 4)
+    0.1875
+    """
+    P, hit, weight = _checked_probabilities(y, probabilities, sample_weight)
+    if weight.sum() == 0:
+        return undefined("comparison_brier", "there is no comparison")
+    return float(np.average(np.sum((P - hit) ** 2, axis=1), weights=weight))
+
+
+def comparison_log_loss(y: Any, probabilities: Any, sample_weight: Any = None) -> float:
+    r"""Mean of −log p of the outcomes that came.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Outcomes in {−1, 0, 1}.
+    probabilities : array of shape (n, 3)
+        P(left better), P(tie) and P(right better) of each comparison.
+    sample_weight : array of shape (n,), optional
+        What each comparison weighs.
+
+    Returns
+    -------
+    float
+        At least 0, the lower the better: log 3 ≈ 1.1 for thirds; infinite where an outcome came that had probability 0.
+        NaN, with a warning, if there is no comparison.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import comparison_log_loss
+    >>> round(comparison_log_loss([1, 0], [[0.0, 0.0, 1.0], [0.25, 0.5, 0.25]]), 4)
+    0.3466
+    """
+    P, hit, weight = _checked_probabilities(y, probabilities, sample_weight)
+    counted = weight > 0
+    if not counted.any():
+        return undefined("comparison_log_loss", "there is no comparison")
+    with np.errstate(divide="ignore"):
+        return float(np.average(-np.log(P[hit > 0][counted]), weights=weight[counted])) + 0.0
+
+
+def comparison_reliability(
+    y: Any, probabilities: Any, *, outcome: int | None = None, n_bins: int = 10, sample_weight: Any = None
+) -> Reliability:
+    r"""Reliability curve: of what was predicted with probability p, how much came so.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Outcomes in {−1, 0, 1}.
+    probabilities : array of shape (n, 3)
+        P(left better), P(tie) and P(right better) of each comparison.
+    outcome : {−1, 0, 1}, optional
+        Of which outcome; by default of all three, so that each comparison counts three times.
+    n_bins : int, default=10
+        Bins of equal width over [0, 1]; those with nothing in them are left out.
+    sample_weight : array of shape (n,), optional
+        What each comparison weighs.
+
+    Returns
+    -------
+    Reliability
+        ``(predicted, observed, weight)``: the mean probability in each bin, the share that came, and the bin's weight.
+        Calibrated probabilities have the first two equal.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import comparison_reliability
+    >>> P = [[0.25, 0.5, 0.25]] * 4
+    >>> predicted, observed, weight = comparison_reliability([1, 0, 0, -1], P)
+    >>> predicted.tolist(), observed.tolist(), weight.tolist()
+    ([0.25, 0.5], [0.25, 0.5], [8.0, 4.0])
+    """
+    if outcome not in (None, -1, 0, 1):
+        raise ValueError(f"outcome must be -1, 0, 1 or None, got {outcome!r}")
+    if n_bins < 1:
+        raise ValueError(f"n_bins must be at least 1, got {n_bins!r}")
+    P, hit, _ = _checked_probabilities(y, probabilities, sample_weight)
+    given = check_weights(sample_weight, len(P))
+    chosen = slice(None) if outcome is None else slice(outcome + 1, outcome + 2)
+    p, came = P[:, chosen].ravel(), hit[:, chosen].ravel()
+    weights = np.repeat(np.ones(len(P)) if given is None else given, len(p) // max(len(P), 1))
+    place = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
+    heaviest = np.zeros(n_bins)
+    np.maximum.at(heaviest, place, weights)
+    exponent = np.frexp(heaviest)[1]
+    own = np.ldexp(weights, -exponent[place])  # each bin has its own means, however light it is beside others
+    total, predicted, observed = (np.bincount(place, own * part, n_bins) for part in (np.ones_like(p), p, came))
+    some = total > 0
+    weight = np.ldexp(total[some], exponent[some])
+    return Reliability(predicted[some] / total[some], observed[some] / total[some], weight)
+
+
+def _checked_probabilities(y: Any, probabilities: Any, sample_weight: Any) -> tuple[Floats, Floats, Array]:
+    """Return probabilities, which outcome came (one column each), and weights."""
+    came = check_outcomes(y)
+    P = np.asarray(probabilities, dtype=float)
+    if P.shape != (len(came), 3):
+        raise ValueError(
+            f"there are {len(came)} outcomes and probabilities of shape {P.shape}; give three columns, of the outcomes "
+            "-1, 0 and 1, and a row each"
+        )
+    bad = np.flatnonzero(~((P >= 0).all(axis=1) & (np.abs(P.sum(axis=1) - 1.0) <= _ROUNDING)))
+    if bad.size:
+        raise ValueError(f"the probabilities of row {bad[0]}, {P[bad[0]].tolist()}, are not shares that add up to 1")
+    hit = (came[:, None] == np.array([-1, 0, 1])).astype(float)
+    return P, hit, read_weights(sample_weight, len(came))

@@ -1,21 +1,250 @@
-"""How often pairs stand in the right order: the AUC and its kin for more than two levels, and for costs.
-
-Every value here is a share of swapped pairs under some order over the levels (paper 004, page 6), so
-that each costs one sort and one sweep. In groups, pairs are rows of one group; what is averaged (an
-edge, a threshold) pools its pairs over all groups first.
-"""
+"""Swapped pairs: the share of pairs that stand in the wrong order."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..order import Grades, OrderGraph, Ties, check_scores, refuse_beside, swapped_weight
-from ..order.graph import as_graph
+from ..order import (
+    CellPairs,
+    Cells,
+    Full,
+    GradedPairs,
+    Grades,
+    OrderGraph,
+    Scale,
+    Table,
+    Ties,
+    as_graph,
+    check_scores,
+    make_pairs,
+    product_exponents,
+    refuse_beside,
+    right_weight,
+    swapped_weight,
+)
+from ..sweeps import Array, Floats, Ints, beside, cover_sums, is_tensor, run_weights, stretch_sums, sums_before
 from .inputs import check_option, check_ties, read_grades, undefined
-from .swapped import right_share
-from .weighing import each_edge_the_same, each_threshold_the_same
+from .lists import Lists, make_lists
+
+
+def swapped_pairs(
+    y: Any,
+    scores: Any,
+    groups: Any = None,
+    order: Any = "full",
+    ties: Ties = "error",
+    sample_weight: Any = None,
+) -> float:
+    r"""Share of the pairs that the scores put in the wrong order: Σ_swapped W_ij / Σ W_ij.
+
+    A pair is two rows of one group with different grades. The lower the better.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades, higher is better; rows without a grade (NaN) are left out. A ``Grades`` brings its own
+        groups and weights, and its own order unless ``order`` says otherwise.
+    scores : array of shape (n,)
+        Scores; a higher one stands above.
+    groups : array of shape (n,), optional
+        One id a row: only rows of one group are compared.
+    order : str, OrderGraph or array
+        Which levels are compared and what a swap weighs.
+    ties : {"error", "half"}
+        What a pair of equal scores counts as: a swap, or half of one. With two levels and "half" this
+        is 1 − AUC.
+    sample_weight : array of shape (n,), optional
+        Row weights ω; a pair weighs ω_i · ω_j.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN, with a warning, if there is no pair. O(n log n).
+
+    Examples
+    --------
+    >>> from wellorder.metrics import swapped_pairs
+    >>> swapped_pairs([0, 1, 2], [0.1, 0.9, 0.5])
+    0.3333333333333333
+    """
+    check_ties(ties)
+    grades = read_grades(y, groups, order, sample_weight)
+    values = check_scores(scores, len(grades))
+    if grades.pairs.n_pairs == 0:
+        return undefined("swapped_pairs", f"there is no pair ({grades.describe()})")
+    return swapped_share(grades.pairs, values, ties)
+
+
+def swapped_share(pairs: GradedPairs, scores: Any, ties: Ties) -> float:
+    """Σ_swapped W_ij / Σ W_ij, for checked scores and at least one pair."""
+    return _share(swapped_weight, pairs, scores, ties)
+
+
+def right_share(pairs: GradedPairs, scores: Any, ties: Ties) -> float:
+    """1 − :func:`swapped_share`, without the subtraction."""
+    return _share(right_weight, pairs, scores, ties)
+
+
+def _share(weight: Callable[..., float], pairs: GradedPairs, scores: Any, ties: Ties) -> float:
+    pairs, _ = pairs.in_range
+    pairs.refuse_lost_weights()
+    return min(weight(pairs, scores, ties) / pairs.total, 1.0)  # rounding may go beyond
+
+
+# --------------------------------------------------------------------------------------------------
+# Orders that make every edge, or every cut of the grade scale, count the same whatever its number of pairs.
+
+
+MOST_WEIGHED_LEVELS = 2_000
+"""Up to this many levels a table over all pairs of levels is made."""
+
+
+def each_edge_the_same(grades: Grades) -> GradedPairs:
+    """Weigh pairs so that each edge (pair of levels) with a pair weighs one: W[a, b] = 1 / Σ ω_i ω_j.
+
+    In one list and the full order W[a, b] = 1/(Ω_a Ω_b) splits into row weights, for any number of levels.
+    """
+    if grades.group is None and _edges(grades.graph) is None:
+        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+        judged = grades.level >= 0
+        of_level = np.bincount(grades.level[judged], weight[judged], minlength=1)
+        share = np.zeros(len(grades))
+        share[judged] = weight[judged] / np.where(of_level > 0, of_level, 1.0)[grades.level[judged]]
+        return make_pairs(grades.level, None, share, OrderGraph.full(grades.levels), "pairs")
+    pairs = grades.with_graph(OrderGraph(grades.levels, _edge_table(grades))).pairs
+    cells = pairs.cells
+    assert cells.pairs is not None
+    low, high, _ = cells.pairs
+    level = level_of_cell(cells, grades)
+    edges, number = np.unique(level[low] * len(grades.levels) + level[high], return_inverse=True)
+    share = product_shares(cells.weight[low], cells.weight[high], number, len(edges))
+    if pairs.weight is None:
+        share = share / (cells.weight[low] * cells.weight[high])
+        return replace(pairs, cells=replace(cells, pairs=CellPairs(low, high, share)), total=float(len(edges)))
+    # with the weights of each cell adding up to one, no product of them can overflow, or vanish beside others
+    weight = np.zeros(len(grades))
+    weight[pairs.active] = pairs.weight[pairs.active] / cells.weight[cells.of_row[pairs.active]]
+    cells = replace(cells, weight=np.ones(cells.n), pairs=CellPairs(low, high, share))
+    return replace(pairs, cells=cells, weight=weight, total=float(len(edges)))
+
+
+def product_shares(one: Floats, other: Floats, key: Array, n_keys: int) -> Floats:
+    """Return one · other, divided by its sum over the entries of its key; the products may lie beyond all range."""
+    (mantissa, exponent), (more, higher) = np.frexp(one), np.frexp(other)
+    mantissa, exponent = mantissa * more, exponent + higher
+    highest = np.full(n_keys, np.iinfo(np.int32).min // 2, np.int32)
+    np.maximum.at(highest, key[mantissa > 0], exponent[mantissa > 0])
+    part = np.ldexp(mantissa, exponent - highest[key])
+    total = np.bincount(key, part, minlength=n_keys)
+    return np.asarray(part / np.where(total > 0, total, 1.0)[key])
+
+
+def each_threshold_the_same(grades: Grades) -> GradedPairs:
+    """Weigh pairs by Σ_l 1/M_l over the cuts l between their levels, M_l the weight of the pairs across cut l.
+
+    These costs are differences of a scale, so that any number of levels costs one sweep. Needs the full order.
+    """
+    pairs, _ = grades.pairs.in_range
+    step, cells = cut_steps(grades, pairs), pairs.cells
+    level, total = level_of_cell(cells, grades), float(np.count_nonzero(step))
+    # as sums of the steps in between: differences of their running sum would lose small ones
+    if cells.pairs is not None:
+        low, high, _ = cells.pairs
+        between = stretch_sums(step, level[low] + 1, level[high] + 1)
+        return replace(pairs, cells=replace(cells, pairs=CellPairs(low, high, between)), total=total)
+    first = np.diff(cells.group, prepend=-1) > 0
+    rises = np.where(first, 0.0, stretch_sums(step, np.concatenate([[0], level[:-1]]) + 1, level + 1))
+    scale = sums_before(rises, cells.group_starts) + rises
+    return replace(pairs, cells=replace(cells, scale=scale, rises=rises), total=total)
+
+
+def edge_costs(grades: Grades) -> OrderGraph:
+    """Return the costs W[a, b] = 1 / Σ ω_i ω_j over the pairs of each edge; a table over the levels."""
+    matrix = _edge_table(grades)
+    unit = grades.with_graph(OrderGraph(grades.levels, matrix)).pairs.cells
+    assert unit.pairs is not None
+    low, high, _ = unit.pairs
+    level = level_of_cell(unit, grades)
+    pairs = sp.coo_array((unit.weight[low] * unit.weight[high], (level[low], level[high])), shape=matrix.shape).tocsr()
+    pairs.sum_duplicates()
+    with np.errstate(over="ignore", divide="ignore"):  # OrderGraph refuses what is not finite
+        pairs.data = 1.0 / pairs.data
+    return OrderGraph(grades.levels, pairs)
+
+
+def cut_steps(grades: Grades, pairs: GradedPairs) -> Floats:
+    """Return 1/M_l for each level, M_l the weight of the pairs across the cut just below it; 0 where there is none.
+
+    In group g that is c (n_g − c) with c the weight up to the cut: the same from one of the group's cells to the next.
+    """
+    cells = pairs.cells
+    present, place = np.unique(level_of_cell(cells, grades), return_inverse=True)
+    before = sums_before(cells.weight, cells.group_starts)
+    after = sums_before(cells.weight[::-1], cells.n - cells.group_starts[::-1])[::-1]
+    across = (before + cells.weight) * after
+    if pairs.group_factor is not None:
+        across = across * pairs.group_factor[cells.group]
+    lower = np.flatnonzero(np.diff(cells.group) == 0)  # cells with another above them
+    start, stop = place[lower], place[lower + 1]
+    at_cut = cover_sums(start, stop, across[lower], len(present) - 1)
+    exists = np.cumsum(np.bincount(start, minlength=len(present)) - np.bincount(stop, minlength=len(present)))[:-1] > 0
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = np.where(exists, 1.0 / np.where(exists, at_cut, 1.0), 0.0)
+    if not np.isfinite(inverse).all():
+        raise ValueError(
+            "the weights of the pairs across one cut of the grades and across another lie too far apart for a mean "
+            "over the cuts; give weights that lie closer together"
+        )
+    step = np.zeros(len(grades.levels))
+    step[present[1:]] = inverse
+    return step
+
+
+def level_of_cell(cells: Cells, grades: Grades) -> Array:
+    """Return the level number of each cell."""
+    level = np.zeros(cells.n, np.int64)
+    active = cells.of_row >= 0
+    level[cells.of_row[active]] = grades.level[active]
+    return level
+
+
+def _edge_table(grades: Grades) -> sp.csr_array:
+    """Return the edges with weight one; all of them as a table, where that is not too large."""
+    matrix = _edges(grades.graph)
+    if matrix is not None:
+        return matrix
+    n = len(grades.levels)
+    if n > MOST_WEIGHED_LEVELS:
+        raise ValueError(
+            f"costs of all pairs of {n:,} levels need a table over them, made for at most {MOST_WEIGHED_LEVELS:,} "
+            "levels; bin the grades, or average over pairs (auc_pairs)"
+        )
+    return sp.csr_array(np.triu(np.ones((n, n)), 1))
+
+
+def _edges(graph: OrderGraph) -> sp.csr_array | None:
+    """Return the edges with weight one; None for all of them."""
+    match graph.structure:
+        case Table(matrix):
+            return (matrix > 0).astype(float)
+        case Scale(weight, scale) if not ((weight > 0).all() and (np.diff(scale) > 0).all()):
+            return sp.csr_array((graph.weights > 0).astype(float))
+        case Full() | Scale():
+            return None
+
+
+# --------------------------------------------------------------------------------------------------
+# How often pairs stand in the right order: the AUC and its kin for more than two levels, and for costs.
+#
+# Every value here is a share of swapped pairs under some order over the levels (paper 004, page 6), so
+# that each costs one sort and one sweep. In groups, pairs are rows of one group; what is averaged (an
+# edge, a threshold) pools its pairs over all groups first.
+
 
 Average = Literal["pooled", "edges"]
 
@@ -194,3 +423,261 @@ def misranking_cost(
 
 def _in_full_order(grades: Grades) -> Grades:
     return grades.with_graph(OrderGraph.full(grades.levels))
+
+
+# --------------------------------------------------------------------------------------------------
+# The costs under which the mean cost of a pair is one of the AUC's kin: all of them are one measure.
+
+
+Scheme = Literal["pairs", "ovo", "consecutive"]
+
+
+def pair_costs(y: Any, scheme: Scheme = "pairs", groups: Any = None, sample_weight: Any = None) -> OrderGraph:
+    r"""Return the costs W under which ``misranking_cost`` is 1 less an AUC over all pairs, pairs of levels or cuts.
+
+    That is 1 − ``auc_pairs``, 1 − ``auc_ovo`` or 1 − ``auc_consecutive``, with either rule for ties.
+
+    With N pairs of different grades, N_ab of them between the levels a < b, M_l across the cut above level l,
+    E pairs of levels that have a pair, and L cuts that have one (K(K−1)/2 and K − 1 in one list of K levels):
+
+    .. math:: W_{ab} = 1, \qquad W_{ab} = \frac{N}{E \, N_{ab}}, \qquad W_{ab} = \sum_{a \le l < b} \frac{N}{L \, M_l}
+
+    They depend on how many rows each level has in these very data. The last are separable, so that a model can be
+    trained on them consistently; the others are not for more than three levels (``OrderGraph.is_consistent``).
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades, higher is better; rows without one (NaN) are left out. A ``Grades`` brings its own groups and weights.
+    scheme : {"pairs", "ovo", "consecutive"}
+        Every pair the same, every pair of levels the same, or every cut of the grade scale the same.
+    groups : array of shape (n,), optional
+        One id a row: only rows of one group are compared.
+    sample_weight : array of shape (n,), optional
+        Row weights ω; a pair counts ω_i · ω_j times.
+
+    Returns
+    -------
+    OrderGraph
+        Over all levels of y; levels without a row cost what they like, as no pair has them. "ovo" needs a table,
+        and takes at most 2,000 levels.
+
+    References
+    ----------
+    Uematsu and Lee (2013), Statistical optimality in multipartite ranking and ordinal regression, page 6.
+
+    Examples
+    --------
+    >>> from wellorder import metrics
+    >>> y, scores = [0, 0, 1, 2], [0.1, 0.5, 0.3, 0.9]
+    >>> costs = metrics.pair_costs(y, "ovo")
+    >>> round(metrics.misranking_cost(y, scores, costs) + metrics.auc_ovo(y, scores), 12)
+    1.0
+    """
+    check_option("scheme", scheme, get_args(Scheme))
+    grades = read_grades(y, groups, "full", sample_weight)
+    grades = grades.with_graph(OrderGraph.full(grades.levels))
+    if grades.pairs.n_pairs == 0:
+        raise ValueError(f"there is no pair whose cost could be shared out ({grades.describe()})")
+    grades.pairs.refuse_lost_weights()
+    n = grades.pairs.total
+    if scheme == "pairs":
+        return grades.graph
+    if scheme == "ovo":
+        table = edge_costs(grades).weights
+        return OrderGraph(grades.levels, table * (n / np.count_nonzero(table)))
+    step = cut_steps(grades, grades.pairs)
+    scale = np.cumsum(step) * (n / np.count_nonzero(step))
+    return OrderGraph.from_scale(np.ones(len(step)), scale, grades.levels)
+
+
+# --------------------------------------------------------------------------------------------------
+# Order error rates: the share of swapped pairs, for each pair of grades on its own.
+
+
+MOST_RATED_LEVELS = 1_000
+"""There is one rate for each pair of levels: beyond this many levels nobody can read them."""
+
+
+def order_error_rates(
+    y: Any, scores: Any, groups: Any = None, ties: Ties = "error", sample_weight: Any = None
+) -> dict[tuple[Hashable, Hashable], float]:
+    r"""Share of swapped pairs for each two grades (lower, higher): Σ_swapped ω_i ω_j / Σ ω_i ω_j.
+
+    Pairs are rows of one group, pooled over the groups; two grades that never meet in a group have no
+    entry. Paper 001, section 4: the order error rate of a pair of ranks.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades, higher is better; rows without one (NaN) are left out. At most 1,000 levels.
+    scores : array of shape (n,)
+        Scores; a higher one stands above.
+    groups : array of shape (n,), optional
+        One id a row: only rows of one group are compared.
+    ties : {"error", "half"}
+        What a pair of equal scores counts as: a swap, or half of one.
+    sample_weight : array of shape (n,), optional
+        Row weights ω; a pair weighs ω_i · ω_j.
+
+    Returns
+    -------
+    dict
+        From (lower grade, higher grade) to a rate in [0, 1]. O(n log n + n · levels).
+
+    Examples
+    --------
+    >>> from wellorder.metrics import order_error_rates
+    >>> order_error_rates([0, 0, 1, 2], [0.1, 0.5, 0.3, 0.9])
+    {(0, 1): 0.5, (0, 2): 0.0, (1, 2): 0.0}
+    """
+    check_ties(ties)
+    grades = read_grades(y, groups, "full", sample_weight)
+    levels = grades.levels
+    if len(levels) > MOST_RATED_LEVELS:
+        raise ValueError(
+            f"there are {len(levels):,} levels and one rate for each two of them; bin the grades (at most "
+            f"{MOST_RATED_LEVELS:,} levels), or use swapped_pairs"
+        )
+    lists = make_lists(grades, scores)
+    weight = None if grades.weight is None else grades.weight[lists.rows]
+    swapped, total = _swap_tables(lists, weight, len(levels), ties)
+    return {
+        (levels[low], levels[high]): float(min(swapped[low, high] / total[low, high], 1.0))
+        for low in range(len(levels))
+        for high in range(low + 1, len(levels))
+        if total[low, high] > 0
+    }
+
+
+def _swap_tables(lists: Lists, weight: Floats | None, n_levels: int, ties: Ties) -> tuple[Floats, Floats]:
+    """Sum, for each two levels, the weight of their swapped pairs and of all their pairs, in units of their own.
+
+    The row weights of each cell (a level of a group) are made to add up to one, and a pair of cells counts for its
+    share of all pairs of its two levels: so two light levels have their rate, however heavy others are.
+    """
+    swapped, total = np.zeros((n_levels, n_levels)), np.zeros((n_levels, n_levels))
+    of_cell, cell = np.unique(lists.group * n_levels + lists.level, return_inverse=True)
+    group, level = np.divmod(of_cell, n_levels)
+    mass = np.bincount(cell, weight, minlength=len(of_cell)).astype(float)
+    unit = np.ones(len(cell)) if weight is None else weight / np.where(mass > 0, mass, 1.0)[cell]
+    for low in range(n_levels):
+        of_run = lists.run_sums(np.where(lists.level == low, unit, 0.0))
+        above = lists.before(of_run)  # of level ``low``, scored strictly higher than the run
+        seen = above + of_run if ties == "error" else above + 0.5 * of_run
+        own = np.zeros(len(lists.sizes))
+        own[group[level == low]] = mass[level == low]
+        share = own[group] if weight is None else product_shares(mass, own[group], level, n_levels)
+        seen = unit * lists.spread(seen) * (1.0 if weight is None else share[cell])
+        swapped[low] = np.bincount(lists.level, seen, minlength=n_levels)
+        total[low] = np.bincount(level, mass * share if weight is None else share, minlength=n_levels)
+    return swapped, total
+
+
+# --------------------------------------------------------------------------------------------------
+# Kendall's rank correlation, in O(n log n).
+
+
+AverageGroups = Literal["pooled", "groups"]
+
+
+def kendall_tau(
+    y: Any, scores: Any, groups: Any = None, average: AverageGroups = "pooled", sample_weight: Any = None
+) -> float:
+    r"""Kendall's τ_b between grades and scores: (P − Q) / √(N_y N_s).
+
+    P and Q count the pairs in the same and in opposite order, N_y the pairs with different grades and
+    N_s those with different scores; so ties in either are allowed for, as in ``scipy.stats.kendalltau``.
+    In groups (pairs of rows of one group) each of the four is pooled over the groups first, so that
+    every pair counts the same.
+
+    Parameters
+    ----------
+    y : array of shape (n,), or Grades
+        Grades; rows without one (NaN) are left out. Of a ``Grades``' order only the sequence of levels counts.
+    scores : array of shape (n,)
+        Scores; a higher one stands above.
+    groups : array of shape (n,), optional
+        One id a row: only rows of one group are compared.
+    average : {"pooled", "groups"}
+        "groups": τ_b of each group with different grades in it, averaged; a group whose scores are all
+        equal counts as 0.
+    sample_weight : array of shape (n,), optional
+        Row weights ω; a pair weighs ω_i · ω_j.
+
+    Returns
+    -------
+    float
+        In [−1, 1], the higher the better; NaN, with a warning, if no two grades or no two scores differ.
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems.
+
+    Examples
+    --------
+    >>> from wellorder.metrics import kendall_tau
+    >>> round(kendall_tau([0, 1, 2, 2], [0.1, 0.9, 0.5, 0.7]), 6)
+    0.182574
+    """
+    check_option("average", average, get_args(AverageGroups))
+    grades = read_grades(y, groups, "full", sample_weight)
+    values = check_scores(scores, len(grades))
+    grades = grades.with_graph(OrderGraph.full(grades.levels))
+    if grades.pairs.n_pairs == 0:
+        return undefined("kendall_tau", f"there is no pair of different grades ({grades.describe()})")
+    pairs, of_pairs = grades.pairs.in_range
+    pairs.refuse_lost_weights()
+    untied, of_untied = _untied(grades, values)
+    if not untied.any() and average == "pooled":
+        return undefined("kendall_tau", "all scores of a group are equal, in every group")
+    if average == "pooled":
+        pooled = np.sum(np.ldexp(untied, of_untied - of_untied.max()))
+        spread = float(_root(pooled / pairs.total, of_untied.max() - of_pairs.max()))
+        return _clip(_excess(pairs, values) / pairs.total / spread)
+    in_group, code = pairs.cells.group_totals()[0], _group_codes(pairs, grades)
+    # (P − Q) / √(N_y N_s) = (P − Q) / N_y / √(N_s / N_y)
+    spreads = in_group * _root(untied[code] / in_group, of_untied[code] - of_pairs)
+    factor = np.where(spreads > 0, 1.0 / np.where(spreads > 0, spreads, 1.0), 0.0)
+    return _clip(_excess(replace(pairs, group_factor=factor), values) / len(in_group))
+
+
+def _excess(pairs: GradedPairs, scores: Floats) -> float:
+    """P − Q: the weight of the pairs in the same order less that of the pairs in opposite order."""
+    return right_weight(pairs, scores, "error") - right_weight(pairs, -scores, "error")
+
+
+def _root(values: Any, exponent: Any) -> Any:
+    """√(values · 2^exponent), of an even exponent."""
+    return np.ldexp(np.sqrt(values), exponent // 2)
+
+
+def _untied(grades: Grades, scores: Floats) -> tuple[Floats, Ints]:
+    """Sum ω_i ω_j, in each group, over the pairs of rows with different scores; as totals · 2^exponents."""
+    if is_tensor(scores):
+        judged = np.flatnonzero(grades.level >= 0)
+        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+        group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+        group, weight = beside(scores, group[judged]), beside(scores, weight[judged])
+        run_group, of_run = run_weights(scores[beside(scores, judged)], group, weight)
+    else:
+        lists = make_lists(grades, scores)
+        weight = np.ones(len(lists.rows)) if grades.weight is None else grades.weight[lists.rows]
+        run_group, of_run = lists.run_group, lists.run_sums(weight)
+    exponent = product_exponents(of_run, run_group, grades.n_groups)
+    of_run = np.ldexp(of_run, -exponent[run_group] // 2)
+    starts = np.searchsorted(run_group, np.arange(grades.n_groups + 1))
+    return np.bincount(run_group, of_run * sums_before(of_run, starts), minlength=grades.n_groups), exponent
+
+
+def _group_codes(pairs: GradedPairs, grades: Grades) -> Ints:
+    """Return, for each group that has a pair, its code among all groups."""
+    if grades.group is None:
+        return np.zeros(1, np.int32)
+    code = np.zeros(pairs.cells.n_groups, np.int32)
+    code[pairs.cells.group[pairs.cells.of_row[pairs.active]]] = grades.group[pairs.active]
+    return code
+
+
+def _clip(value: float) -> float:
+    return float(np.clip(value, -1.0, 1.0))

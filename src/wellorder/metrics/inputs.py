@@ -8,8 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from ..order import Grades, Ties, check_weights, refuse_beside
-from ..order.graph import as_graph
+from ..order import Grades, Ties, as_graph, check_weights, refuse_beside
 from ..sweeps import Array, Floats, near_one
 
 Empty: TypeAlias = Literal["skip"] | float

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..order import Grades, check_scores
-from ..sweeps import Array, Floats, Ints, sort_rows, to_numpy, use_compiled
-from ..sweeps.scans import sums_before
+from ..sweeps import Array, Floats, Ints, sort_rows, sums_before, to_numpy, use_compiled
 from .inputs import Empty, read_unweighted, relevant_levels, undefined
 
 

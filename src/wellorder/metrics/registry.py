@@ -13,12 +13,10 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from ..order import Grades
 from ..scoring import list_scores, warn_if_groups_are_lost
 from ..suggest import suggest
-from .compared import missed_comparisons, swapped_comparisons, tie_auc
-from .concordance import auc_consecutive, auc_ovo, auc_pairs, misranking_cost, wmw
-from .kendall import kendall_tau
+from .comparisons import missed_comparisons, swapped_comparisons, tie_auc
+from .concordance import auc_consecutive, auc_ovo, auc_pairs, kendall_tau, misranking_cost, swapped_pairs, wmw
 from .push import p_norm_push
 from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
-from .swapped import swapped_pairs
 
 Value: TypeAlias = bool | int | float | str
 

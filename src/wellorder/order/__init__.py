@@ -1,41 +1,69 @@
 """What must stand above what: grades in groups, order graphs over their levels, comparisons, and their sums."""
 
+from .columns import (
+    as_objects,
+    check_weights,
+    encode_groups,
+    exact_numbers,
+    in_order,
+    is_missing,
+    number_objects,
+    own_order,
+    read_column,
+    refuse_lost_weights,
+)
 from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share
 from .consistent import ConsistentPairs, make_consistent
-from .device_windows import DeviceWindows, make_windows
 from .grades import Grades, Supervision, refuse_beside
-from .graph import OrderGraph
-from .listed import ListedPairs, draw_pairs
-from .pairs import Balance, GradedPairs
+from .graph import NAMED, Full, OrderGraph, Scale, Table, as_graph, separable, shown, violation
+from .pairs import Balance, CellPairs, Cells, GradedPairs, ListedPairs, draw_pairs, make_pairs, product_exponents
 from .sums import OrderSum, SumOfPairs
-from .swaps import Ties, check_scores, right_weight, swapped_weight
-from .weights import check_weights, refuse_lost_weights
-from .windows import Windows
+from .windows import DeviceWindows, Ties, Windows, check_scores, make_windows, right_weight, swapped_weight
 
 __all__ = [
+    "NAMED",
     "Balance",
+    "CellPairs",
+    "Cells",
     "ComparisonSummary",
     "Comparisons",
     "ConsistentPairs",
     "DeviceWindows",
+    "Full",
     "GradedPairs",
     "Grades",
     "ListedPairs",
     "OrderGraph",
     "OrderSum",
+    "Scale",
     "SumOfPairs",
     "Supervision",
+    "Table",
     "Ties",
     "Windows",
+    "as_graph",
+    "as_objects",
     "check_outcomes",
     "check_scores",
     "check_weights",
     "direction_share",
     "draw_pairs",
+    "encode_groups",
+    "exact_numbers",
+    "in_order",
+    "is_missing",
     "make_consistent",
+    "make_pairs",
     "make_windows",
+    "number_objects",
+    "own_order",
+    "product_exponents",
+    "read_column",
     "refuse_beside",
     "refuse_lost_weights",
     "right_weight",
+    "separable",
+    "shown",
     "swapped_weight",
+    "violation",
 ]

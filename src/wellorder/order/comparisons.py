@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..sweeps import Array, Floats, near_one
-from .listed import ListedPairs
-from .pairs import Balance
-from .weights import check_weights
+from .columns import check_weights
+from .pairs import Balance, ListedPairs
 
 _OUTCOMES = "outcomes are 1 (right is better), -1 (left is better) or 0 (no difference)"
 

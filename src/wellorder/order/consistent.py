@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..sweeps import Array, Floats, Ints
-from .costs import violation
 from .grades import Grades
-from .graph import Full, OrderGraph, Scale, shown
+from .graph import Full, OrderGraph, Scale, shown, violation
 from .pairs import GradedPairs, make_pairs
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .columns import check_weights, encode_grades, encode_groups
 from .graph import OrderGraph, as_graph
-from .labels import encode_grades, encode_groups
 from .pairs import Balance, GradedPairs, make_pairs
-from .weights import check_weights
 
 
 @dataclass(frozen=True)

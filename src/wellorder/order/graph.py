@@ -1,18 +1,308 @@
-"""What must stand above what, level by level, and how much it costs to get it wrong."""
+"""What a graph over levels is checked for: distinct labels, weights that make sense, no cycle."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from numbers import Real
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import least_squares
 
-from ..sweeps import Floats
-from .costs import nearest_scale, separable, violation
-from .graph_checks import Labels, as_tuple, checked_table, distinct, numeric, shown
-from .reachability import reachable, without_shortcuts
-from .structures import Full, Scale, Structure, Table, whole_table
+from ..sweeps import Array, Floats
+
+Labels: TypeAlias = tuple[Hashable, ...] | Array
+
+
+def shown(levels: Labels) -> str:
+    """Spell out the first few levels."""
+    return ", ".join(map(repr, as_tuple(levels[:8]))) + (", ..." if len(levels) > 8 else "")
+
+
+def as_tuple(levels: Labels) -> tuple[Hashable, ...]:
+    """Return labels as plain Python values."""
+    return tuple(levels.tolist() if isinstance(levels, np.ndarray) else levels)
+
+
+def distinct(levels: Iterable[Hashable] | Array) -> Labels:
+    """Keep an array of sorted numbers (perhaps as many as rows) as it is; check anything else."""
+    if isinstance(levels, np.ndarray) and levels.dtype.kind in "iuf" and (levels[1:] > levels[:-1]).all():
+        return levels.copy()
+    labels = as_tuple(levels) if isinstance(levels, np.ndarray) else tuple(levels)
+    if len(set(labels)) < len(labels):
+        twice = next(label for place, label in enumerate(labels) if label in labels[:place])
+        raise ValueError(f"the level {twice!r} is listed twice")
+    return labels
+
+
+def numeric(levels: Labels, *, relative: bool) -> Floats:
+    """Return the levels as numbers (less the first, if ``relative``); their places where they are none."""
+    if isinstance(levels, np.ndarray) and levels.dtype.kind == "f" and len(levels):  # perhaps as many as rows
+        grades = levels.astype(float)
+        return np.asarray(grades - grades[0] if relative else grades)
+    labels = list(as_tuple(levels))
+    if not all(isinstance(label, Real) for label in labels):
+        return np.arange(len(labels), dtype=float)
+    if falls := next((pair for pair in pairwise(labels) if pair[1] < pair[0]), None):  # type: ignore[operator]
+        raise ValueError(
+            f"the costs are differences of the grades, but levels= lists {falls[0]!r} below {falls[1]!r}; turn the "
+            "grades round (y → −y), or let the levels' places count: "
+            "order=wo.OrderGraph.from_scale(numpy.ones(r), range(r), levels)"
+        )
+    first = labels[0] if relative and labels else 0
+    return np.array([float(label - first) for label in labels])  # type: ignore[operator]
+
+
+def checked_table(levels: Labels, weights: Any) -> sp.csr_array:
+    """Check a table of weights: square, finite, non-negative, without a cycle."""
+    table = weights if sp.issparse(weights) else np.asarray(weights, dtype=float)
+    if table.shape != (len(levels), len(levels)):
+        raise ValueError(f"weights have shape {table.shape}, but there are {len(levels)} levels")
+    matrix = sp.csr_array(table, dtype=float, copy=True)
+    matrix.sum_duplicates()  # and sort the indices
+    entries = matrix.tocoo()
+    bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
+    if bad.size:
+        low, high = int(entries.row[bad[0]]), int(entries.col[bad[0]])
+        raise ValueError(
+            f"the weight of {as_tuple(levels)[low]!r} below {as_tuple(levels)[high]!r} is {entries.data[bad[0]]:g}; "
+            "weights must be finite and not negative"
+        )
+    matrix.eliminate_zeros()
+    if sp.tril(matrix).nnz:  # edges that only lead upwards cannot close a cycle
+        topological(matrix, levels)
+    return matrix
+
+
+def topological(matrix: sp.csr_array, levels: Labels) -> list[int]:
+    """Order the levels so that edges lead upwards, or name a cycle."""
+    entries = matrix.tocoo()
+    graph: dict[int, set[int]] = {level: set() for level in range(len(levels))}
+    for low, high in zip(entries.row.tolist(), entries.col.tolist(), strict=True):
+        graph[high].add(low)
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        cycle: list[int] = error.args[1]
+        names = " < ".join(repr(as_tuple(levels)[level]) for level in cycle)
+        raise ValueError(f"the order runs in a circle: {names}; remove one of these edges") from None
+
+
+# --------------------------------------------------------------------------------------------------
+# The three shapes that weights over levels come in.
+
+
+@dataclass(frozen=True)
+class Full:
+    """Every higher level stands above every lower one, with weight one."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """W[a, b] = weight_a · weight_b · (scale_b − scale_a) for a < b: the *separable* costs."""
+
+    weight: Floats
+    scale: Floats
+
+
+@dataclass(frozen=True)
+class Table:
+    """Any weights: W[lower, higher], sparse."""
+
+    matrix: sp.csr_array
+
+
+Structure: TypeAlias = Full | Scale | Table
+
+
+DENSE_LEVELS = 5_000
+"""Up to this many levels a whole table of weights may be made (200 MB)."""
+
+
+def whole_table(structure: Structure, n_levels: int) -> Floats:
+    """Return the whole table W[lower, higher]."""
+    if n_levels > DENSE_LEVELS:
+        raise ValueError(
+            f"a table of {n_levels} x {n_levels} weights would take {n_levels**2 * 8 / 1e9:.1f} GB; ask for "
+            "`structure` instead"
+        )
+    match structure:
+        case Full():
+            return np.triu(np.ones((n_levels, n_levels)), 1)
+        case Scale(weight, scale):
+            return np.triu(np.outer(weight, weight) * (scale[None, :] - scale[:, None]), 1)
+        case Table(matrix):
+            return np.asarray(matrix.toarray(), dtype=float)
+
+
+# --------------------------------------------------------------------------------------------------
+# What follows from the edges of an order graph, and which edges follow from the others.
+
+
+def reachable(matrix: sp.csr_array, levels: Labels) -> Array:
+    """Return above[a, b]: whether a path of edges leads from level a up to level b. O(r · edges)."""
+    above = np.asarray(matrix.toarray() > 0)
+    for level in reversed(topological(matrix, levels)):
+        above[level] |= above[above[level]].any(axis=0)
+    return above
+
+
+def without_shortcuts(matrix: sp.csr_array, levels: Labels) -> sp.csr_array:
+    """Return the edges that no path of other edges stands for, with their weights.
+
+    Without a cycle they are the fewest that say the same, and no others do.
+    """
+    above = reachable(matrix, levels)
+    entries = matrix.tocoo()
+    kept = np.ones(len(entries.data), dtype=bool)
+    by_lower = np.argsort(entries.row, kind="stable")
+    for places in np.split(by_lower, np.flatnonzero(np.diff(entries.row[by_lower])) + 1):
+        targets = entries.col[places]
+        kept[places] = ~above[targets][:, targets].any(axis=0)  # reached through another target
+    return sp.csr_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=matrix.shape)
+
+
+# --------------------------------------------------------------------------------------------------
+# Separable costs W[a,b] = w_a · w_b · (σ_b − σ_a): which costs are, where others fail, and the nearest that are.
+
+
+_MOST_FITTED = 60
+"""Up to this many levels the nearest separable costs are looked for: K²/2 residuals of 2K numbers."""
+
+_GAUGE = 1e-4
+"""How much the weights are drawn to one: enough to choose among those that give the same costs."""
+
+_RTOL = 1e-9
+
+
+def violation(structure: Structure, labels: Labels) -> str | None:
+    """Say where Theorem 3's condition fails, naming the levels; None where it holds."""
+    size = len(labels)
+    if size < 2:
+        return "there are not two levels"
+    first, last = (repr(label) for label in as_tuple(labels[:1]) + as_tuple(labels[-1:]))
+    nothing = f"a swap of the lowest level {first} and the highest {last} costs nothing"
+    if isinstance(structure, Full):
+        ends = as_tuple(labels[:3]) + as_tuple(labels[-1:])  # any four levels show it
+        return None if size <= 3 else _failing(whole_table(structure, 4), ends)
+    if isinstance(structure, Scale):
+        weight, scale = structure.weight, structure.scale
+        return None if weight[0] * weight[-1] * (scale[-1] - scale[0]) > 0 else nothing
+    if downward := _downward(structure, labels):
+        return downward
+    if not structure.matrix[0, size - 1] > 0:
+        return nothing
+    if size > DENSE_LEVELS:
+        return f"a table of costs is looked through for at most {DENSE_LEVELS:,} levels, and these are {size:,}"
+    return _failing(whole_table(structure, size), labels)
+
+
+def separable(structure: Structure, labels: Labels) -> Scale | None:
+    """Return the weights and the scale of costs that satisfy the condition; None for others.
+
+    W[1,K]·w_i = W[1,i] + W[i,K] and w_i·σ_i = W[1,i] do it, whatever the costs were made from.
+    """
+    if isinstance(structure, Scale):
+        return structure
+    if violation(structure, labels) is not None:
+        return None
+    table = whole_table(structure, len(labels))
+    from_lowest, to_highest = table[0], table[:, -1]
+    weight = (from_lowest + to_highest) / table[0, -1]
+    # a level of weight zero has no cost at all, and any place on the scale
+    scale = np.divide(from_lowest, weight, out=np.zeros_like(weight), where=weight > 0)
+    return Scale(weight, np.maximum.accumulate(scale))
+
+
+def nearest_scale(structure: Structure, labels: Labels) -> Scale:
+    """Fit weights and a rising scale to costs, as :meth:`OrderGraph.nearest_consistent` says."""
+    size = len(labels)
+    if not 2 <= size <= _MOST_FITTED:
+        raise ValueError(f"the nearest separable costs are looked for over 2 to {_MOST_FITTED} levels, not {size}")
+    if isinstance(structure, Table) and (downward := _downward(structure, labels)):
+        raise ValueError(downward)
+    table = whole_table(structure, size)
+    if not table.any():
+        raise ValueError("all costs are zero")
+    largest = table.max()
+    angle = np.pi * ((np.arange(size) + 0.5) / size - 0.5)
+    # the best unbounded fit of equal costs lies on a half-circle, that of equal steps on a line
+    starts = [(np.cos(angle), np.tan(angle)), (np.ones(size), np.arange(size) / size)]
+    _, weight, scale = min((_fit(table / largest, *start) for start in starts), key=lambda fit: fit[0])
+    # among the (weight, scale) that give the same costs: weights around one, a scale from zero
+    centre = np.exp(np.mean(np.log(weight)))
+    return Scale(weight / centre, scale * centre**2 * largest)
+
+
+def _fit(table: Floats, weight: Floats, scale: Floats) -> tuple[float, Floats, Floats]:
+    """Minimise over the logarithms of the weights and of the scale's steps, from a start."""
+    size = len(table)
+    low, high = np.triu_indices(size, 1)
+    cost = table[low, high]
+    kept = (cost > 0) | (high - low == size - 1)  # the condition asks for a cost from end to end
+    log_cost = np.log(np.maximum(cost[kept], cost[cost > 0].min()))
+    between = (np.arange(size - 1) >= low[:, None]) & (np.arange(size - 1) < high[:, None])
+    pair = np.arange(len(low))
+    one_weight = np.eye(size)
+
+    def parts(z: Floats) -> tuple[Floats, Floats, Floats]:
+        w, step = np.exp(z[:size]), np.exp(z[size:])
+        return w, step, w[low] * w[high] * (between @ step)
+
+    def residuals(z: Floats) -> Floats:
+        fitted = parts(z)[2]
+        return np.concatenate([fitted - cost, np.log(fitted[kept]) - log_cost, _GAUGE * z[:size]])
+
+    def jacobian(z: Floats) -> Floats:
+        _, step, fitted = parts(z)
+        relative = np.zeros((len(low), 2 * size - 1))
+        relative[pair, low] = relative[pair, high] = 1.0
+        relative[:, size:] = between * step / (between @ step)[:, None]
+        # the last lines choose, among the (weight, scale) that give the same costs, weights that differ least
+        gauge = np.hstack([_GAUGE * one_weight, np.zeros((size, size - 1))])
+        return np.vstack([relative * fitted[:, None], relative[kept], gauge])
+
+    start = np.log(np.concatenate([weight, np.diff(scale)]))
+    found = least_squares(residuals, start, jacobian, method="trf", xtol=1e-10, ftol=1e-10, gtol=1e-10, max_nfev=200)
+    w, step, _ = parts(found.x)
+    return float(found.cost), w, np.concatenate([[0.0], np.cumsum(step)])
+
+
+def _downward(structure: Table, labels: Labels) -> str | None:
+    """Name a cost of a level above a later one: then the levels are not listed from low to high."""
+    entries = structure.matrix.tocoo()
+    down = np.flatnonzero(entries.row >= entries.col)
+    if not len(down):
+        return None
+    low, high = (as_tuple(labels)[int(part[down[0]])] for part in (entries.row, entries.col))
+    return f"the level {low!r} stands below {high!r} but is listed after it; list the levels from low to high"
+
+
+def _failing(table: Floats, labels: Labels) -> str | None:
+    """Name the two inner levels whose cost is furthest from what the condition asks for."""
+    largest = table.max()
+    unit = table / largest
+    first, last = unit[0, 1:-1], unit[1:-1, -1]
+    # entry [j, i] of W[1,i] W[j,K] − W[1,j] W[i,K]
+    wanted = np.triu(np.outer(last, first) - np.outer(first, last), 1) / unit[0, -1]
+    gap: Array = np.abs(unit[1:-1, 1:-1] - wanted) - (_RTOL * np.abs(wanted) + 1e-12)
+    if not (gap > 0).any():
+        return None
+    low, high = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    names = as_tuple(labels)
+    return (
+        f"a swap of {names[low + 1]!r} and {names[high + 1]!r} costs {table[low + 1, high + 1]:g}, where the costs to "
+        f"the lowest level {names[0]!r} and to the highest {names[-1]!r} ask for {wanted[low, high] * largest:g}"
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# What must stand above what, level by level, and how much it costs to get it wrong.
+
 
 __all__ = ["NAMED", "Full", "Labels", "OrderGraph", "Scale", "Structure", "Table", "as_graph", "shown"]
 

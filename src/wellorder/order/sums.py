@@ -8,8 +8,7 @@ from typing import Any
 from .comparisons import Comparisons
 from .consistent import ConsistentPairs
 from .grades import Grades
-from .listed import ListedPairs
-from .pairs import Balance, GradedPairs
+from .pairs import Balance, GradedPairs, ListedPairs
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,39 @@
 from __future__ import annotations
 
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
+from typing import Any, Literal
 
 import numpy as np
 
-from ..sweeps import Edges, Floats, Ints, Ladder, Side, parallel_map, sort_rows
+from ..sweeps import (
+    FEW_ROWS,
+    Edges,
+    EdgeSums,
+    Floats,
+    Ints,
+    Ladder,
+    Ladders,
+    LadderSums,
+    Layout,
+    Side,
+    beside,
+    cast,
+    dense_ranks,
+    dot,
+    is_tensor,
+    make_ladders,
+    make_slots,
+    namespace,
+    parallel_map,
+    rising_sums,
+    running,
+    sort_and_reach,
+    sort_rows,
+    spread,
+    take,
+)
+from .columns import exact_numbers, in_order
 from .pairs import GradedPairs
 
 
@@ -95,3 +123,223 @@ def _centred(ascending: Floats, bounds: Ints) -> Floats:
         return ascending
     sizes = np.diff(bounds)
     return ascending - np.repeat(np.add.reduceat(ascending, bounds[:-1]) / sizes, sizes)
+
+
+# --------------------------------------------------------------------------------------------------
+# The pairs within a margin where scores are on a GPU, or anywhere else that works on whole arrays at a time.
+
+
+class DevicePairs:
+    """What graded pairs hold a row, put where the scores are; once, as nothing of it depends on them."""
+
+    def __init__(self, pairs: GradedPairs, where: Any) -> None:
+        cells = pairs.cells
+        self.n_rows = pairs.n_rows
+        everything = len(pairs.active) == pairs.n_rows
+        rows = slice(None) if everything else pairs.active
+        self.active = None if everything else beside(where, pairs.active.astype(np.int64))
+        self.cell = beside(where, cells.of_row[rows])
+        self.group = None if cells.n_groups == 1 else beside(where, cells.group[cells.of_row[rows]])
+        self.bounds = beside(where, pairs.bounds)
+        self.weight = None if pairs.weight is None else beside(where, pairs.weight[rows])
+        self.factor = None if pairs.factor is None else beside(where, pairs.factor[rows])
+        self.scale = None if cells.scale is None else beside(where, cells.scale[cells.of_row[rows]])
+        self.rises = None if cells.rises is None else beside(where, cells.rises)
+        self.layout = Layout(np.concatenate([[0], cells.ends]), cells.group_starts)
+        self._pairs, self._where = pairs, where[:0]
+
+    @cached_property
+    def slots(self) -> Any:
+        """The cells above and the cells below each place; for orders that are no ladder."""
+        above, below = self._pairs.cells.edges
+        return (
+            make_slots(above, self.layout, self._where, up=True),
+            make_slots(below, self.layout, self._where, up=False),
+        )
+
+    @cached_property
+    def ladders(self) -> Ladders:
+        """The levels of each group; for full orders of many levels."""
+        return make_ladders(self.layout, self._where)
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether all higher levels count, and are too many to go through."""
+        return self._pairs.cells.pairs is None
+
+
+class DeviceWindows:
+    """The pairs (i above j) with s_i − s_j < margin: as :class:`Windows`, and used in its place.
+
+    Everything here is in an order of its own; ``rows`` says which row stands where.
+    """
+
+    def __init__(self, pairs: DevicePairs, scores: Any, margin: float) -> None:
+        self._pairs, self._given, self.margin = pairs, scores, margin
+        scores = cast(scores, "float64")
+        if pairs.active is not None:
+            scores = take(scores, pairs.active)
+        found = sort_and_reach(scores, pairs.group, pairs.bounds, margin)
+        self._sweep: EdgeSums | LadderSums
+        if pairs.is_ladder:
+            self._sweep = LadderSums(found, pairs.cell, pairs.ladders)
+        else:
+            self._sweep = EdgeSums(found, pairs.cell, pairs.slots)
+        order = self._sweep.order
+        self.rows = order if pairs.active is None else take(pairs.active, order)
+        self.scores = _centred_there(
+            self._sweep.scores, None if pairs.group is None else take(pairs.group, order), pairs
+        )
+        self.weight = None if pairs.weight is None else take(pairs.weight, order)
+        self.factor = None if pairs.factor is None else take(pairs.factor, order)
+        self._scale = None if pairs.scale is None else take(pairs.scale, order)
+
+    def with_margin(self, margin: float) -> DeviceWindows:
+        """Return the windows of another margin at the same scores."""
+        return DeviceWindows(self._pairs, self._given, margin)
+
+    def sums(self, payload: Any) -> tuple[Any, Any]:
+        """Sum W·ω·payload over the rows above each row, and over the rows below it."""
+        if self.weight is not None:
+            payload = payload * self.weight
+        if self._scale is None:
+            return self._sweep.sums(payload)
+        m = len(payload)
+        above, below = self._sweep.sums(namespace(payload).concatenate([payload, self._scale * payload]))
+        return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
+
+    def weighted_above(self) -> Any:
+        """Sum W·ω over the rows above each row without a subtraction, whatever the sizes of the weights ω."""
+        if isinstance(self._sweep, LadderSums):
+            return self._sweep.weighted_above(self.weight, self._pairs.rises)
+        return self._sweep.weighted_above(self.weight)
+
+    def to_rows(self, values: Any) -> Any:
+        """Put values, or lines of them, in the windows' order back to their rows; rows in no pair get zero."""
+        if self._pairs.active is None:
+            return spread(self.rows, values)
+        xp, lines = namespace(values), values.reshape(-1, values.shape[-1])
+        out = xp.stack([xp.zeros_like(self._given, dtype=values.dtype)] * len(lines))
+        out[:, self.rows] = lines
+        return out.reshape(*values.shape[:-1], -1)
+
+
+def _centred_there(scores: Any, group: Any, pairs: DevicePairs) -> Any:
+    """Shift the scores of each group, which stand together, to mean zero, so that sums keep their digits."""
+    if group is None:
+        return scores - scores.mean() if len(scores) else scores
+    total = take(running(scores), pairs.bounds)
+    mean = (total[1:] - total[:-1]) / (pairs.bounds[1:] - pairs.bounds[:-1])
+    return scores - take(mean, group)
+
+
+def make_windows(pairs: GradedPairs, scores: Any, margin: float) -> Windows | DeviceWindows:
+    """Sort scores and find the pairs within a margin, where the scores are."""
+    if is_tensor(scores):
+        return DeviceWindows(on_device(pairs, scores), scores, margin)
+    return Windows(pairs, scores, margin)
+
+
+def on_device(pairs: GradedPairs, scores: Any) -> DevicePairs:
+    """Return the pairs where the scores are: put there when first asked for, and kept with the pairs."""
+    key = (type(scores).__name__, str(scores.device))
+    if key not in pairs.kept:
+        pairs.kept[key] = DevicePairs(pairs, scores)
+    found = pairs.kept[key]
+    assert isinstance(found, DevicePairs)
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# How much of an order scores get right or wrong, in one sort and one sweep.
+
+
+Ties = Literal["error", "half"]
+
+
+def check_scores(scores: Any, n_rows: int) -> Floats:
+    """Check scores: one a row, none missing; infinite ones are fine. A tensor stays where it is.
+
+    Of what is returned the order counts, not the values: whole numbers that floats cannot tell apart become ranks.
+    """
+    values: Any = scores.detach() if is_tensor(scores) else exact_numbers(scores)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if tuple(values.shape) != (n_rows,):
+        raise ValueError(f"scores have shape {tuple(values.shape)}, but there are {n_rows} rows; give one score a row")
+    missing = values != values
+    if missing.any():
+        raise ValueError(f"the score of row {int(namespace(values).argwhere(missing)[0, 0])} is NaN")
+    if not is_tensor(values):
+        return in_order(values)
+    floats: Floats = cast(values, "float64")
+    ranks: Floats = floats if bool((cast(floats, values.dtype) == values).all()) else dense_ranks(values)
+    return ranks
+
+
+def swapped_weight(pairs: GradedPairs, scores: Floats, ties: Ties) -> float:
+    """Sum W over the pairs (i above j) with s_i < s_j, and with s_i = s_j: wholly, or by half.
+
+    Only the order of the scores counts, so they are replaced by their ranks: no difference of scores
+    can overflow or vanish. O(n log n) at most, in exact whole numbers for unit weights; with row weights nothing is
+    subtracted, so that the sum has all its digits however far they lie apart.
+    """
+    return _weight_below(pairs, scores, (1.0,) if ties == "error" else (1.0, 0.0))
+
+
+def right_weight(pairs: GradedPairs, scores: Floats, ties: Ties) -> float:
+    """Sum W over the pairs that are not swapped: all of W less :func:`swapped_weight`, without the subtraction."""
+    return _weight_below(pairs, -scores, (0.0,) if ties == "error" else (1.0, 0.0))
+
+
+def _weight_below(pairs: GradedPairs, scores: Floats, margins: tuple[float, ...]) -> float:
+    """Sum W over the pairs (i above j) whose ranks have r_i − r_j < margin; the mean over some margins.
+
+    On whole ranks, r_i − r_j < 1 says s_i ≤ s_j, and r_i − r_j < 0 says s_i < s_j.
+    """
+    if pairs.n_pairs == 0:
+        return 0.0
+    if is_tensor(scores):
+        return _with_arrays(pairs, dense_ranks(scores), margins)
+    rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=pairs.compiled)
+    ascending = scores[rows]
+    rank = np.concatenate([[0.0], np.cumsum(ascending[1:] != ascending[:-1])])
+    by_table = pairs.cells.pairs is None and pairs.cells.scale is None and len(rows) <= FEW_ROWS
+    if not (pairs.weight is None or pairs.compiled or by_table):
+        by_row = np.zeros(len(scores))
+        by_row[rows] = rank
+        return _with_arrays(pairs, by_row, margins)
+    total = 0.0
+    for margin in margins:
+        seen = _seen_above(pairs, rows, rank, margin)
+        total += float(seen.sum()) if pairs.factor is None else dot(pairs.factor[rows], seen)
+    return max(total / len(margins), 0.0)
+
+
+def _seen_above(pairs: GradedPairs, rows: Ints, rank: Floats, margin: float) -> Floats:
+    """Sum W·ω over the rows above each row, within the margin, in sweeps over sorted rows."""
+    cells, cell = pairs.cells, pairs.cells.of_row[rows]
+    if pairs.weight is not None and cells.rises is not None:
+        first, weight = cells.group_starts, pairs.weight[rows]
+        return rising_sums(rank, pairs.bounds, cell, first, cells.rises, weight, margin)
+    above: Edges | Ladder = Ladder(cells.ranks()[0][cell]) if cells.pairs is None else cells.edges[0]
+    side = Side(rank, pairs.bounds, cell, above, margin=margin, mirror=False, compiled=pairs.compiled)
+    weight = np.ones(len(rows)) if pairs.weight is None else pairs.weight[rows]
+    if cells.scale is None:
+        return np.asarray(side.sums(weight[None, :])[0])
+    # of ones: there are as many digits to lose as differences of the scale have
+    sums = side.sums(np.vstack([weight, cells.scale[cell]]))
+    return np.asarray(sums[1] - cells.scale[cell] * sums[0])
+
+
+def _with_arrays(pairs: GradedPairs, rank: Any, margins: tuple[float, ...]) -> float:
+    """Do the same in steps over whole arrays, where the ranks are."""
+    total = 0.0
+    for margin in margins:
+        windows = DeviceWindows(on_device(pairs, rank), rank, margin)
+        if pairs.weight is None:
+            above = windows.sums(namespace(rank).ones_like(windows.scores)[None, :])[0][0]
+        else:
+            above = windows.weighted_above()
+        total += float(above.sum()) if windows.factor is None else dot(windows.factor, above)
+    return max(total / len(margins), 0.0)

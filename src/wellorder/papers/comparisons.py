@@ -1,25 +1,292 @@
-"""Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess."""
+"""Figures 3 to 6 of 'support vector comparison machines' on one page."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import matplotlib.style
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import kendalltau
 
 from ..evaluation import Record, RecordFile
+from ..figures import INK, LINES, PALETTE, STYLE, quieten, save_figure
 from ..sweeps import Floats
 from . import chess
-from .chess import FILTERS, LEARNED, RATED, read_chess
-from .comparisons_search import COSTS, CRITERIA, METHODS, WIDTHS, judge, search
-from .comparisons_simulation import NORMS, SIDE, Compared, simulate, true_rank
-from .comparisons_tables import ComparisonFigures, Pattern
+from .chess import FILTERS, LEARNED, RATED, read_chess, read_sushi
+from .comparisons_search import (
+    COSTS,
+    CRITERIA,
+    METHODS,
+    NORMS,
+    SIDE,
+    WIDTHS,
+    Compared,
+    judge,
+    search,
+    simulate,
+    true_rank,
+)
 from .running import Piece, Progress, record_key, run_pieces
-from .sushi import read_sushi
+
+_TITLES = (
+    "Figure 3. The simulated pattern: pairs (arrows point to the better), and level curves of what was learned",
+    "Figure 4. Test error against the number of pairs",
+    "Figure 5. Test AUC against the share of ties",
+    "Figure 6. Chess: test AUC, a dot a window",
+)
+
+
+def draw(found: ComparisonFigures, path: str | os.PathLike[str]) -> None:
+    """Draw a row of panels for each figure."""
+    with matplotlib.style.context(["default", STYLE]):
+        figure = Figure(figsize=(10.4, 12.4), layout="constrained")
+        rows = np.ravel(np.asarray(figure.subfigures(4, 1, hspace=0.04)))
+        for row, title in zip(rows, _TITLES, strict=True):
+            row.suptitle(title, fontsize=11.5, x=0.01, ha="left")
+        panels = [list(row.subplots(1, n)) for row, n in zip(rows, (4, 4, 4, len(FILTERS)), strict=True)]
+        for axes in panels:
+            for ax in axes:
+                quieten(ax)
+        _draw_pattern(panels[0], found.pattern)
+        by_size = [(n, found.plan.ties) for n in found.plan.sizes]
+        by_share = [(found.plan.size, share) for share in found.plan.shares]
+        for axes, cells, criterion in ((panels[1], by_size, "error"), (panels[2], by_share, "auc")):
+            for ax, data in zip(axes, found.data, strict=True):
+                _draw_lines(ax, found, data, cells, criterion)
+        panels[1][0].set_ylabel("test error")
+        rows[1].legend(
+            *panels[1][0].get_legend_handles_labels(), loc="upper right", ncols=len(found.methods), fontsize=9
+        )
+        panels[2][0].set_ylabel("test AUC")
+        for ax, (taken, title) in zip(panels[3], FILTERS.items(), strict=True):
+            _draw_windows(ax, found, taken)
+            ax.set_title(title)
+        save_figure(figure, path, dpi=130)
+
+
+def _draw_pattern(axes: list[Axes], pattern: Pattern) -> None:
+    left, right = pattern.train.pairs[:, 0], pattern.train.pairs[:, 1]
+    tie, y = pattern.train.outcome == 0, pattern.train.outcome
+    ax = axes[0]
+    segments = np.stack([left[tie], right[tie]], axis=1)
+    ax.plot(*segments.transpose(2, 1, 0), color=PALETTE["grey"], linewidth=0.8)
+    up = (y > 0)[~tie, None]
+    start, end = np.where(up, left[~tie], right[~tie]), np.where(up, right[~tie], left[~tie])
+    arrows = end - start
+    ax.quiver(*start.T, *arrows.T, angles="xy", scale_units="xy", scale=1.0, width=0.006, color=PALETTE["blue"])
+    ax.set_title("pairs")
+    n = len(pattern.side)
+    for ax, (method, scores) in zip(axes[1:], pattern.levels.items(), strict=True):
+        levels = scores.reshape(n, n)
+        ax.contour(pattern.side, pattern.side, pattern.truth.reshape(n, n), levels=6, colors=PALETTE["grey"], alpha=0.5)
+        ax.contour(pattern.side, pattern.side, levels, levels=10, cmap="viridis")
+        ax.set_title(f"{method} (τ = {pattern.tau(method):.2f})")
+    for ax in axes:
+        ax.set_aspect("equal")
+
+
+def _draw_lines(ax: Axes, found: ComparisonFigures, data: str, cells: list[tuple[int, float]], criterion: str) -> None:
+    """Draw a line a method, with a band of one standard deviation."""
+    by_size = criterion == "error"
+    x = np.array([n if by_size else ties for n, ties in cells], dtype=float)
+    for method, (colour, marker) in zip(found.methods, LINES, strict=False):
+        values = [found.values(data, n, ties, method, criterion) for n, ties in cells]
+        if not all(len(each) for each in values):
+            continue
+        mean = np.array([each.mean() for each in values])
+        spread = np.array([each.std(ddof=1) if len(each) > 1 else 0.0 for each in values])
+        line = INK if method == "truth" else PALETTE[colour]
+        ax.plot(x, mean, color=line, marker=marker, markersize=3.5, linewidth=1.2, label=method)
+        ax.fill_between(x, mean - spread, mean + spread, color=line, alpha=0.12, linewidth=0)
+    if by_size:
+        ax.set_xscale("log")
+        ax.set_xticks(x, labels=[f"{each:g}" for each in x])
+        ax.minorticks_off()
+    ax.set_title(data)
+    ax.set_xlabel("pairs" if by_size else "share of ties")
+
+
+def _draw_windows(ax: Axes, found: ComparisonFigures, taken: str) -> None:
+    methods = (*LEARNED, *RATED)
+    for place, method in enumerate(methods):
+        areas = found.windows(taken, method)
+        areas = areas[~np.isnan(areas)]
+        colour = PALETTE["grey" if method == "baseline" else "blue" if method in RATED else "sky"]
+        colour = colour if method in RATED or method.endswith("ratings") else PALETTE["vermillion"]
+        ax.plot(areas, np.full(len(areas), place), "o", color=colour, markersize=4, alpha=0.7)
+        if len(areas):
+            ax.plot(areas.mean(), place, "|", color=INK, markersize=11, markeredgewidth=1.6)
+    ax.set_yticks(range(len(methods)), labels=methods)
+    ax.invert_yaxis()
+    ax.set_xlabel("test AUC")
+
+
+# --------------------------------------------------------------------------------------------------
+# What running 'support vector comparison machines' again gave, beside what the paper says of its figures.
+
+
+_PAPERS = ("rank", "rank2", "compare")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Figure 3: the ranking functions that were learned of one simulated pattern."""
+
+    norm: str
+    train: Compared
+    side: Floats
+    truth: Floats
+    levels: dict[str, Floats]
+    """Scores of a square of points, by method."""
+
+    def tau(self, method: str) -> float:
+        """Return Kendall's tau between learned and true scores of the points."""
+        return float(kendalltau(self.levels[method], self.truth).statistic)
+
+
+@dataclass(frozen=True)
+class ComparisonFigures:
+    """The paper's experiments, run again."""
+
+    records: tuple[Record, ...]
+    plan: Plan
+    pattern: Pattern
+    data: tuple[str, ...]
+    methods: tuple[str, ...]
+
+    def values(self, data: str, n: int, ties: float, method: str, criterion: str) -> Floats:
+        """Return test errors or areas, one a data set."""
+        mine = (each for each in self.records if each.data == data and each.method == method and each.n_train == n)
+        return np.array([each.metrics[criterion] for each in mine if each.params["ties"] == ties])
+
+    def windows(self, taken: str, method: str) -> Floats:
+        """Return the test areas of one way of predicting chess games, one a window; NaN where it has no area."""
+        return np.array([each.metrics["auc"] for each in self._matches(taken, method)])
+
+    def _matches(self, taken: str, method: str) -> list[Record]:
+        return [each for each in self.records if each.data == f"chess, {taken}" and each.method == method]
+
+    def lines(self) -> list[str]:
+        """Return tables and findings as Markdown lines; the paper has figures only, so its words stand beside them."""
+        return [*self._figure_three(), "", *self._figure_four(), "", *self._figure_five(), "", *self._figure_six()]
+
+    def picture(self, path: str | os.PathLike[str]) -> None:
+        """Draw Figures 3 to 6."""
+        draw(self, path)
+
+    def order(self, data: str, cells: Sequence[tuple[int, float]], criterion: str) -> str:
+        """Return the paper's three methods from best to worst, by their means over some kinds of data sets."""
+        means = {
+            method: float(np.mean([self.values(data, *cell, method, criterion).mean() for cell in cells]))
+            for method in _PAPERS
+        }
+        ordered = sorted(_PAPERS, key=lambda method: means[method], reverse=criterion == "auc")
+        return (" < " if criterion == "error" else " > ").join(f"{method} ({means[method]:.3f})" for method in ordered)
+
+    def _figure_three(self) -> Iterator[str]:
+        pattern = self.pattern
+        yield (
+            f"**Figure 3.** r(x) = {pattern.norm} learned from {len(pattern.train.outcome)} pairs, half of them ties: "
+            "Kendall's tau with the true one over the square. The paper: rank2 and compare recover it better than rank."
+        )
+        yield ""
+        yield "| " + " | ".join(pattern.levels) + " |"
+        yield "| --- " * len(pattern.levels) + "|"
+        yield "| " + " | ".join(f"{pattern.tau(method):.3f}" for method in pattern.levels) + " |"
+
+    def _figure_four(self) -> Iterator[str]:
+        yield (
+            f"**Figure 4.** Test error in percent with {self.plan.ties:.0%} ties: mean ± standard deviation over "
+            f"{self.plan.n_sets} test sets (the paper's: 4), models chosen by validation error. 'rank2, squared' has "
+            "the squared hinge. Bold: the lowest of those learned."
+        )
+        yield ""
+        yield from self._table("pairs", [(n, self.plan.ties) for n in self.plan.sizes], "error")
+        yield ""
+        yield "| data | the paper's order | ours, mean error over the sizes |"
+        yield "| --- | --- | --- |"
+        for data in self.data:
+            found = self.order(data, [(n, self.plan.ties) for n in self.plan.sizes], "error")
+            yield f"| {data} | compare < rank2 < rank | {found} |"
+
+    def _figure_five(self) -> Iterator[str]:
+        shares = self.plan.shares
+        yield (
+            f"**Figure 5.** Test AUC of {self.plan.size} pairs against the share of ties: mean ± standard deviation "
+            f"over {self.plan.n_sets} test sets, models chosen by validation AUC. Bold: the highest of those learned."
+        )
+        yield ""
+        yield from self._table("ties", [(self.plan.size, share) for share in shares], "auc")
+        yield ""
+        yield "| data | the paper | ours with the fewest ties | ours with the most ties |"
+        yield "| --- | --- | --- | --- |"
+        for data in self.data:
+            alike = data in ("‖x‖₂²", "sushi")
+            paper = "all alike" if alike else "all alike with few ties; rank2 and compare > rank with many"
+            ends = [self.order(data, [(self.plan.size, share)], "auc") for share in (min(shares), max(shares))]
+            yield f"| {data} | {paper} | {ends[0]} | {ends[1]} |"
+
+    def _table(self, what: str, cells: Sequence[tuple[int, float]], criterion: str) -> Iterator[str]:
+        yield f"| data | {what} | " + " | ".join(self.methods) + " |"
+        yield "| --- " * (2 + len(self.methods)) + "|"
+        for data in self.data:
+            for n, ties in cells:
+                found = {method: self.values(data, n, ties, method, criterion) for method in self.methods}
+                means = {method: each.mean() for method, each in found.items() if len(each) and method != "truth"}
+                best = (min if criterion == "error" else max)(means.values())
+                shown = [_cell(each, criterion, means.get(method) == best) for method, each in found.items()]
+                yield f"| {data} | {n if what == 'pairs' else f'{ties:.0%}'} | " + " | ".join(shown) + " |"
+
+    def _figure_six(self) -> Iterator[str]:
+        yield (
+            "**Figure 6.** Chess: test AUC in windows of 12 months, the first 4 to train. 'ratings' are models of Elo "
+            "and Glicko only. The baseline names white the winner of every game. The paper, on 1.8 million games: "
+            "linear and polynomial with all features > the same with ratings only, and > Elo and Glicko > baseline. "
+            "Bold: the highest mean."
+        )
+        for taken, title in FILTERS.items():
+            matches = self._matches(taken, RATED[0])
+            yield ""
+            yield f"| {title} | mean | " + " | ".join(f"window {each.repeat + 1}" for each in matches) + " |"
+            yield "| --- " * (2 + len(matches)) + "|"
+            games = " | ".join(f"{each.n_train} / {each.n_test}" for each in matches)
+            yield f"| games, train / test | | {games} |"
+            found = {method: self.windows(taken, method) for method in (*LEARNED, *RATED)}
+            means = {method: _mean(each) for method, each in found.items()}
+            best = max((mean for mean in means.values() if not np.isnan(mean)), default=np.nan)
+            for method, areas in found.items():
+                mean = f"**{means[method]:.3f}**" if means[method] == best else _shown(means[method])
+                yield f"| {method} | {mean} | " + " | ".join(_shown(each) for each in areas) + " |"
+
+
+def _cell(values: Floats, criterion: str, best: bool) -> str:
+    if len(values) == 0:
+        return "–"
+    digits, factor = (1, 100.0) if criterion == "error" else (3, 1.0)
+    spread = f" ± {factor * values.std(ddof=1):.{digits}f}" if len(values) > 1 else ""
+    text = f"{factor * values.mean():.{digits}f}{spread}"
+    return f"**{text}**" if best else text
+
+
+def _mean(areas: Floats) -> float:
+    return float(np.nanmean(areas)) if not np.isnan(areas).all() else np.nan
+
+
+def _shown(area: float) -> str:
+    return "–" if np.isnan(area) else f"{area:.3f}"
+
+
+# --------------------------------------------------------------------------------------------------
+# Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess.
+
 
 DATA = (*NORMS, "sushi")
 TRUTH = "truth"

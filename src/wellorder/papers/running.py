@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed
 
-from ..evaluation import Record, RecordFile
-from ..evaluation.versions import versions
-from ..sweeps.dispatch import prefer_compiled
+from ..evaluation import Record, RecordFile, versions
+from ..sweeps import prefer_compiled
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called with what is done, what is planned, and what was last."""

@@ -13,8 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ..order import OrderGraph
-from ..order.graph import Full, Scale, Table
+from ..order import Full, OrderGraph, Scale, Table
 from ..sweeps import Array
 from .arrays import array_bytes, is_plain, spell_dtype
 from .checks import SPARSE

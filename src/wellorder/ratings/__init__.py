@@ -2,8 +2,7 @@
 
 from .davidson import Davidson
 from .elo import Elo
-from .glicko import Glicko
-from .glicko2 import Glicko2
+from .glicko import Glicko, Glicko2
 from .history import FEATURES, MatchFeatures, match_features
 from .ranker import RatingRanker
 from .system import Before, RatingSystem

@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..state import Part, floats
-from ..sweeps import Floats
-from ..sweeps.games import game_sweep
-from .games import Games
-from .streamed import StreamedSystem
-from .system import Before, check_number
+from ..sweeps import Floats, game_sweep
+from .system import Before, Games, StreamedSystem, check_number
 
 FIDE = (40.0, 20.0, 10.0, 30.0, 2400.0)
 """K of new players, of others, of those who ever stood at the top; how many games make a player, and the top."""

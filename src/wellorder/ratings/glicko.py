@@ -1,15 +1,134 @@
-"""Glickman's rating system: a rating, and how certain it is."""
+"""Systems that also say how certain a rating is: Glicko and Glicko-2 share all but the update."""
 
 from __future__ import annotations
 
+import warnings
+from abc import abstractmethod
+from datetime import timedelta
 from typing import Any
 
-from ..sweeps import Floats
-from ..sweeps.games import game_sweep
-from ..sweeps.ratings import LOGIT
-from .games import Games
-from .system import check_number
-from .uncertain import UncertainSystem
+import numpy as np
+from scipy.special import expit
+
+from ..state import Part, absent_or, floats, number
+from ..sweeps import LOGIT, Floats, game_sweep
+from .system import Before, Games, StreamedSystem, check_number, in_days, look_up
+
+_ENOUGH = 100
+"""Games of players who had played before, from which on it is told whether they are known."""
+
+_ROUNDING = 1e-9
+
+MONTH = 30.0
+"""Days of a rating period, where times are dates and nothing else is said: federations publish ratings monthly."""
+
+
+class UncertainSystem(StreamedSystem):
+    """Ratings with deviations; inside, both are log-odds, and the rating all start with is zero."""
+
+    deviation: float
+    period: Any
+
+    period_: float
+    """The length of a period in the times of the games: in days, if they are dates. Not set where none had a time."""
+
+    @property
+    def ratings_(self) -> Floats:
+        """The ratings after the last game, one a player."""
+        return np.asarray(self.start + self._state["rating"] / LOGIT)
+
+    @property
+    def deviations_(self) -> Floats:
+        """The rating deviations after the last game, one a player."""
+        return np.asarray(self._state["deviation"] / LOGIT)
+
+    def expected(self, left: Any, right: Any) -> Floats:
+        r"""Return the score expected of the right player: P(win) + ½ P(draw).
+
+        .. math:: E = \frac{1}{1 + 10^{-g(\sqrt{RD_{left}^2 + RD_{right}^2}) (r_{right} - r_{left} - a) / 400}}
+        """
+        sides = (look_up(self.deviations_, side, float(self.deviation)) for side in self._find(left, right))
+        spread = np.hypot(*(LOGIT * side for side in sides))
+        return np.asarray(expit(LOGIT * self.compare(left, right) / np.sqrt(1.0 + 3.0 * (spread / np.pi) ** 2)))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number(self.deviation, "deviation")
+        if self.period is None:
+            return
+        days = in_days(self.period)
+        if days is None and isinstance(self.period, timedelta | np.timedelta64):
+            raise ValueError(f"period={self.period!r} has no length in days; give timedelta(days=30), say")
+        check_number(self.period if days is None else days, "period")
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("period_", None)
+
+    def _refuse_the_past(self, games: Games) -> None:
+        if games.when is not None:
+            self._length(games)  # refuses a period that is not of these times, before anything is changed
+        super()._refuse_the_past(games)
+
+    def _warn_if_forgetful(self, games: Games, deviation: Floats) -> None:
+        """Say where most who come back are as little known as at their start: periods are too short for such times."""
+        returning, since = games.gaps()
+        back = deviation[returning] >= (1.0 - _ROUNDING) * LOGIT * self.deviation
+        if len(back) < _ENOUGH or back.mean() <= 0.5:
+            return
+        unit = " d" if games.dated else ""
+        warnings.warn(
+            f"{back.mean():.0%} of the players who came back to play found their deviation at the {self.deviation:g} "
+            f"that all start with: a period of {self.period_:g}{unit} is too short for games that are "
+            f"{since.mean():.3g}{unit} apart; set period={since.mean():.3g}, say",
+            stacklevel=4,
+        )
+
+    def _length(self, games: Games) -> float:
+        """Return how long a rating period is, in the times of the games."""
+        days = in_days(self.period)
+        if days is not None and not games.dated:
+            raise ValueError(
+                f"period={self.period!r} is a length of time, but the times of the games are numbers; give a number of "
+                "their units, or dates"
+            )
+        if self.period is not None:
+            return float(self.period) if days is None else days
+        return MONTH if games.dated else 1.0
+
+    def _new(self) -> dict[str, float]:
+        return {"rating": 0.0, "deviation": LOGIT * self.deviation, "last": np.nan}
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"period_": absent_or(number(above=0.0))}
+
+    def _player_state(self) -> dict[str, Part]:
+        # who has not played has no last time
+        return {
+            "rating": floats("p", dtype=float),
+            "deviation": floats("p", dtype=float, above=0.0),
+            "last": floats("p", dtype=float, missing=True),
+        }
+
+    @abstractmethod
+    def _sweep(self, games: Games, when: Floats, period: float) -> Floats:
+        """Rate games; return the ratings left and right and the deviations left and right before each."""
+
+    def _play(self, games: Games) -> Before:
+        if games.when is None:
+            before = self._sweep(games, np.empty(0), 1.0)
+        else:
+            self.period_ = self._length(games)
+            before = self._sweep(games, games.when, self.period_)
+            self._warn_if_forgetful(games, before[:, 2:])
+        before /= LOGIT
+        before[:, :2] += self.start
+        left, right, left_deviation, right_deviation = games.in_rows(before).T
+        return Before(left, right, left_deviation, right_deviation, float(self.advantage))
+
+
+# --------------------------------------------------------------------------------------------------
+# Glickman's rating system: a rating, and how certain it is.
 
 
 class Glicko(UncertainSystem):
@@ -95,5 +214,118 @@ class Glicko(UncertainSystem):
         sweep = game_sweep("glicko", len(games))
         before: Floats = sweep(
             games.players, games.score, games.bounds, when, *self._grow().values(), first, growth, most, period
+        )
+        return before
+
+
+# --------------------------------------------------------------------------------------------------
+# Glickman's second rating system: a rating, how certain it is, and how much it changes by itself.
+
+
+class Glicko2(UncertainSystem):
+    r"""Glicko-2: Glicko with a volatility σ of each player, which rises with results that the rating did not expect.
+
+    On the scale μ = (r − start) · q, φ = RD · q with q = ln(10) / 400, all games of a period count together:
+
+    .. math:: g_j &= 1 \big/ \sqrt{1 + 3 \varphi_j^2 / \pi^2}, \quad
+              E_j = \bigl(1 + e^{-g_j (\mu - \mu_j \pm a q)}\bigr)^{-1}, \quad
+              1/v = \sum_j g_j^2 E_j (1 - E_j), \quad \Delta = v \sum_j g_j (s_j - E_j) \\
+              \ln \sigma'^2 &= x: \quad \frac{x - \ln \sigma^2}{\tau^2} =
+              \frac{e^x (\Delta^2 - \varphi^2 - v - e^x)}{2 (\varphi^2 + v + e^x)^2} \\
+              1/\varphi'^2 &= 1 / (\varphi^2 + \sigma'^2) + 1/v, \qquad
+              \mu' = \mu + \varphi'^2 \sum_j g_j (s_j - E_j)
+
+    A player who was away has φ² + σ² for each period missed, up to the deviation that all start with.
+
+    Parameters
+    ----------
+    start, deviation, volatility : float, default=1500, 350 and 0.06
+        Rating, deviation and volatility of a player who has not played.
+    tau : float, default=0.5
+        How quickly volatilities change; 0.3 to 1.2 are usual.
+    period : float or timedelta, default=None
+        How long a rating period is, the time for which σ is stated: in units of the times, or in days where they
+        are dates. By default one unit, or 30 days. Players whose deviations are back at ``deviation`` whenever they
+        return were given too short a period: try the mean time between a player's games. Glickman
+        thinks of periods in which a player plays 10 to 15 games. Without times, every game is one period after its
+        players' last.
+    advantage : float, default=0
+        What the first move, the left player's, is worth in points.
+    together : bool, default=True
+        Whether games of the same time are rated together, from the ratings before that time. Without, or where no times
+        are given, they are rated one after another, as they come.
+
+    Attributes
+    ----------
+    players_ : dict
+        Each player's place in the arrays.
+    ratings_, deviations_, volatilities_ : arrays of shape (players,)
+        As they were after the player's last game.
+    period_ : float
+        How long a period is, in the times of the games (days, if they are dates); not set without times.
+
+    Notes
+    -----
+    Of two games less than a period apart, the second adds σ'² for the part of a period that has passed.
+
+    References
+    ----------
+    Glickman (2012), Example of the Glicko-2 system.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> system = wo.ratings.Glicko2().fit(left=["Ann", "Ann", "Cem"], right=["Bob", "Bob", "Ann"], outcome=[-1, -1, 0])
+    >>> system.rating(["Ann", "Bob", "Cem"]).round(1).tolist()
+    [1677.1, 1279.7, 1583.3]
+    """
+
+    def __init__(
+        self,
+        *,
+        start: float = 1500.0,
+        deviation: float = 350.0,
+        volatility: float = 0.06,
+        tau: float = 0.5,
+        period: Any = None,
+        advantage: float = 0.0,
+        together: bool = True,
+    ) -> None:
+        self.start = start
+        self.deviation = deviation
+        self.volatility = volatility
+        self.tau = tau
+        self.period = period
+        self.advantage = advantage
+        self.together = together
+
+    @property
+    def volatilities_(self) -> Floats:
+        """The volatilities after the last game, one a player."""
+        return self._state["volatility"].copy()
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number(self.volatility, "volatility")
+        check_number(self.tau, "tau")
+
+    def _new(self) -> dict[str, float]:
+        return {
+            "rating": 0.0,
+            "deviation": LOGIT * self.deviation,
+            "volatility": float(self.volatility),
+            "last": np.nan,
+        }
+
+    def _player_state(self) -> dict[str, Part]:
+        state = super()._player_state()
+        last = state.pop("last")
+        return state | {"volatility": floats("p", dtype=float, above=0.0), "last": last}
+
+    def _sweep(self, games: Games, when: Floats, period: float) -> Floats:
+        first, most = LOGIT * self.advantage, LOGIT * self.deviation
+        sweep = game_sweep("glicko2", len(games))
+        before: Floats = sweep(
+            games.players, games.score, games.bounds, when, *self._grow().values(), first, most, float(self.tau), period
         )
         return before

@@ -9,13 +9,10 @@ import numpy as np
 from sklearn.base import clone
 
 from ..spaces import Pairs
-from ..sweeps import Floats, Ints
-from ..sweeps.games import game_sweep
-from ..sweeps.history import N_COLUMNS
+from ..sweeps import N_COLUMNS, Floats, Ints, game_sweep
 from .elo import Elo
-from .games import read_games
 from .glicko import Glicko
-from .system import check_number
+from .system import check_number, read_games
 
 FEATURES = (
     "elo",

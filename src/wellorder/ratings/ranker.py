@@ -14,9 +14,8 @@ from ..losses import best_threshold
 from ..order import Comparisons, direction_share
 from ..state import Part, Stored, floats, number, of
 from ..sweeps import Floats
-from .davidson import Davidson
+from .davidson import Davidson, tied_probabilities
 from .system import RatingSystem
-from .tied_likelihood import tied_probabilities
 
 _NOBODY = "nobody"
 """No player of this name: players are row numbers."""

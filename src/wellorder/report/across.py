@@ -8,14 +8,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..evaluation.across import MeansAcross
-from ..evaluation.methods import METHODS
+from ..evaluation import METHODS, MeansAcross
 from ..figures import CriticalDifferenceDisplay, to_svg
 from ..whole_files import write_whole
 from ..writing import counted
-from .layout import environment, script_hash, source, without_folders
-from .table import Cell
-from .wording import describe_metric, metric_title, write_value
+from .page import environment, script_hash, source, without_folders
+from .wording import Cell, describe_metric, metric_title, write_value
 
 ALPHA = 0.05
 

@@ -1,8 +1,11 @@
-"""A closer look at a finished comparison: single lists, single pairs, and what score differences are worth."""
+"""What the records of the first repeat say of single rows: each was scored by a model that had not seen it."""
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,21 +13,312 @@ import numpy as np
 import polars as pl
 
 from ..data import ComparisonTable, Table, TableRanker
-from ..evaluation.attribution import scores_rows_alone
-from ..evaluation.explaining import explain
-from ..evaluation.explanation import Explanation
-from ..evaluation.leaderboard import Leaderboard
-from ..evaluation.methods import METHODS, make_seeded
-from ..evaluation.records import plain
-from ..evaluation.splits import Split
-from ..evaluation.tasks import AnyTable, Task, make_task
-from ..evaluation.trials import trial_seed
-from ..figures import LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay
+from ..evaluation import (
+    KEPT_LEVELS,
+    METHODS,
+    AnyTable,
+    Explanation,
+    Leaderboard,
+    Split,
+    Standing,
+    Task,
+    by_query,
+    explain,
+    make_seeded,
+    make_task,
+    plain,
+    scores_rows_alone,
+    trial_seed,
+)
+from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay
+from ..metrics import parse
 from ..order import Grades
-from ..sweeps import Floats
-from .duel import Duel, choose_rival, make_duel
-from .held_out import HeldOut, first_repeat, held_out
-from .telling import telling_pairs
+from ..sweeps import Array, Floats, Ints
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The scores of rows (or of comparisons, right less left) in the test parts of one repeat."""
+
+    rows: Ints
+    """Of the table; each once."""
+    fold: Ints
+    """Whose model gave the score: scores of different folds are not on one scale."""
+    scores: Floats
+
+    def standardised(self) -> Floats:
+        """Return the scores with mean 0 and standard deviation 1 in each fold."""
+        out = np.empty_like(self.scores)
+        for fold in np.unique(self.fold):
+            mine = self.fold == fold
+            spread = float(np.std(self.scores[mine]))
+            out[mine] = (self.scores[mine] - self.scores[mine].mean()) / (spread if spread > 0 else 1.0)
+        return out
+
+    def standardised_differences(self) -> Floats:
+        """Return differences in standard deviations of the scores that they are between, fold by fold.
+
+        Whoever stands to the left, their mean is 0, and their variance twice that of the scores.
+        """
+        square = np.bincount(self.fold, self.scores**2) / np.maximum(np.bincount(self.fold), 1)
+        spread = np.sqrt(square / 2)
+        return np.asarray(self.scores / np.where(spread > 0, spread, 1.0)[self.fold])
+
+
+def first_repeat(task: Task, leaderboard: Leaderboard) -> list[Split]:
+    """Return the splits of the first repeat, as the comparison had them."""
+    protocol = leaderboard.protocol
+    return [split for split in task.splits(protocol.n_folds, 1, protocol.seed) if split.repeat == 0]
+
+
+def held_out(leaderboard: Leaderboard, method: str, splits: list[Split]) -> HeldOut | None:
+    """Gather a method's scores over the first repeat, of the folds that were done; None where none were kept."""
+    kept = {record.fold: record.held_out for record in leaderboard.of(method) if record.repeat == 0}
+    parts = []
+    for split in splits:
+        scores = kept.get(split.fold)
+        if scores is not None and len(scores) == len(split.test):
+            parts.append((split.test, np.full(len(split.test), split.fold), np.array(scores, dtype=float)))
+    if not parts:
+        return None
+    rows, fold, scores_ = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return HeldOut(rows, fold, scores_) if np.isfinite(scores_).all() else None
+
+
+# --------------------------------------------------------------------------------------------------
+# The leader against another method, query by query: who is ahead where, and both orders side by side.
+
+
+_LISTED = 3
+"""Queries of each kind in the table."""
+
+_SHOWN = 2
+"""Of these, so many of each kind have their orders shown."""
+
+_TOP = 8
+"""Rows of an order that are shown."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A row in an order."""
+
+    name: str
+    grade: str
+    share: float
+    """Where the grade lies between the lowest and the highest of all, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """One list, and what the two methods reach on it."""
+
+    name: str
+    kind: str
+    """Why it is listed: "won", "lost" or "hard"."""
+    n_rows: int
+    values: tuple[float, float]
+    """The leader's and the other's."""
+    orders: tuple[tuple[Placed, ...], tuple[Placed, ...]] | None = None
+    """The top of both orders."""
+    left: int = 0
+    """Rows further down, that are not shown."""
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two methods over many lists."""
+
+    leader: str
+    rival: str
+    metric: str
+    greater_is_better: bool
+    values: tuple[dict[Hashable, float], dict[Hashable, float]]
+    """By query; NaN where the metric is not defined."""
+    queries: tuple[Query, ...]
+
+    def display(self) -> ByQueryDisplay:
+        """Return the picture of all differences."""
+        names = (self.leader, self.rival)
+        return ByQueryDisplay(*self.values, names, self.metric, greater_is_better=self.greater_is_better)
+
+
+def choose_rival(standings: Sequence[Standing]) -> str | None:
+    """Return whom to hold against the leader: the best baseline, or the second where the leader is one."""
+    others = standings[1:]
+    if not others:
+        return None
+    if not standings[0].is_baseline:
+        return next((each.method for each in others if each.is_baseline), others[0].method)
+    return others[0].method
+
+
+def make_duel(table: Table, leaderboard: Leaderboard, one: HeldOut, other: HeldOut, rival: str) -> Duel | None:
+    """Compare two methods on every list; None where there are fewer than two on which both are defined."""
+    if table.groups is None or not np.array_equal(one.rows, other.rows):
+        return None
+    metric = parse(leaderboard.protocol.metric)
+    grades = table.grades()
+    judged = grades.level[one.rows] >= 0
+    rows, scores = one.rows[judged], (one.scores[judged], other.scores[judged])
+    y, groups = _numbers(grades.levels)[grades.level[rows]], table.groups[rows]
+    values = tuple(by_query(metric, y, each, groups) for each in scores)
+    sign = 1.0 if metric.greater_is_better else -1.0
+    ahead = {query: sign * (value - values[1][query]) for query, value in values[0].items()}
+    known = [query for query, gain in ahead.items() if math.isfinite(gain)]
+    if len(known) < 2:
+        return None
+    length = Counter(groups.tolist())
+    chosen = [
+        ("won", sorted((q for q in known if ahead[q] > 0), key=lambda q: (-ahead[q], -length[q]))),
+        ("lost", sorted((q for q in known if ahead[q] < 0), key=lambda q: (ahead[q], -length[q]))),
+        ("hard", sorted(known, key=lambda q: (sign * values[0][q], -length[q]))),
+    ]
+    names = table.names()
+    queries = []
+    for kind, best in chosen:
+        for place, query in enumerate(best[:_LISTED]):
+            mine = np.flatnonzero(groups == query)
+            orders = None
+            if kind != "hard" and place < _SHOWN:
+                level = grades.level[rows[mine]]
+                texts = [str(_tidy(grades.levels[each])) for each in level]
+                share = level / max(len(grades.levels) - 1, 1)
+                tops = [_top(names[rows[mine]], texts, share, each[mine]) for each in scores]
+                orders = (tops[0], tops[1])
+            reached = (values[0][query], values[1][query])
+            queries.append(Query(str(query), kind, len(mine), reached, orders, max(0, len(mine) - _TOP)))
+    rated = (values[0], values[1])
+    return Duel(leaderboard.leader.method, rival, str(metric), metric.greater_is_better, rated, tuple(queries))
+
+
+def _top(names: Array, grades: Sequence[str], share: Floats, scores: Floats) -> tuple[Placed, ...]:
+    first: Ints = np.argsort(-scores, kind="stable")[:_TOP]
+    return tuple(Placed(str(names[row]), grades[row], float(share[row])) for row in first)
+
+
+def _numbers(levels: Sequence[Hashable]) -> Floats:
+    """Return what grades count in a metric: themselves where they are numbers, else their places."""
+    try:
+        return np.array(levels, dtype=float)
+    except (TypeError, ValueError):
+        return np.arange(len(levels), dtype=float)
+
+
+def _tidy(level: Hashable) -> Hashable:
+    return int(level) if isinstance(level, float) and level.is_integer() else level
+
+
+# --------------------------------------------------------------------------------------------------
+# A few pairs worth explaining: rows, or items, that the model had not seen together.
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Two rows (numbers of the table, the one with the higher score first), and why they are worth a look."""
+
+    above: int
+    below: int
+    why: str
+    """One line."""
+
+
+def telling_pairs(table: AnyTable, scores: Floats, rows: Ints) -> list[Telling]:
+    """Choose pairs among held-out rows (with their scores), or among held-out comparisons (scores of all items)."""
+    if isinstance(table, ComparisonTable):
+        return list(_of_comparisons(table, scores, rows))
+    return list(_of_grades(table, scores, rows))
+
+
+def _of_grades(table: Table, scores: Floats, rows: Ints) -> Iterator[Telling]:
+    grades = table.grades()
+    lists = [mine for mine in _lists(grades, rows) if len(mine) > 1]
+    if not lists:
+        return
+    level = grades.level[rows]
+    longest = max(lists, key=len)
+    first, second = longest[np.argsort(-scores[longest], kind="stable")[:2]]
+    yield Telling(int(rows[first]), int(rows[second]), f"The two at the top of {_what(table, rows[first])}")
+    worst, best = _farthest(lists, level, scores, wrong=True), _farthest(lists, level, scores, wrong=False)
+    if best is not None:
+        high, low = best
+        yield Telling(int(rows[high]), int(rows[low]), f"Rightly far apart: {_graded(grades, level, high, low)}")
+    if worst is not None:
+        low, high = worst
+        yield Telling(int(rows[low]), int(rows[high]), f"The farthest mistake: {_graded(grades, level, low, high)}")
+
+
+def _lists(grades: Grades, rows: Ints) -> list[Ints]:
+    """Return the judged rows of each list, as places among the rows."""
+    judged = np.flatnonzero(grades.level[rows] >= 0)
+    if grades.group is None:
+        return [judged]
+    group = grades.group[rows][judged]
+    by_group = np.argsort(group, kind="stable")
+    return [judged[part] for part in np.split(by_group, np.flatnonzero(np.diff(group[by_group])) + 1)]
+
+
+def _farthest(lists: list[Ints], level: Ints, scores: Floats, *, wrong: bool) -> tuple[int, int] | None:
+    """Return (above, below), the two of one list and of different grades whose scores are farthest apart.
+
+    With ``wrong``, the one above has the lower grade, and the next one of the list is the other's; where grades are
+    many, and neighbours hardly differ, any higher one. Else the two have the list's highest and lowest grade.
+    """
+    found, farthest = None, 0.0
+    for mine in lists:
+        by_level = mine[np.argsort(level[mine], kind="stable")]
+        levels = np.split(by_level, np.flatnonzero(np.diff(level[by_level])) + 1)
+        if len(levels) < 2:
+            continue
+        lowest = [int(rows[np.argmin(scores[rows])]) for rows in levels]
+        highest = [int(rows[np.argmax(scores[rows])]) for rows in levels]
+        couples = [(highest[-1], lowest[0])]
+        if wrong:
+            if len(levels) > KEPT_LEVELS:
+                highest = _so_far(highest, scores)
+            couples = list(zip(highest[:-1], lowest[1:], strict=True))
+        for above, below in couples:
+            if scores[above] - scores[below] > farthest:
+                found, farthest = (above, below), float(scores[above] - scores[below])
+    return found
+
+
+def _so_far(rows: list[int], scores: Floats) -> list[int]:
+    """Return for each of the rows which of those up to it has the highest score."""
+    best = rows[:1]
+    for row in rows[1:]:
+        best.append(row if scores[row] > scores[best[-1]] else best[-1])
+    return best
+
+
+def _of_comparisons(table: ComparisonTable, scores: Floats, rows: Ints) -> Iterator[Telling]:
+    first, second = (int(item) for item in np.argsort(-scores, kind="stable")[:2])
+    yield Telling(first, second, "The two at the top")
+    compared = table.take(rows).comparisons
+    decided = np.flatnonzero(compared.outcome)
+    won = np.where(compared.outcome > 0, compared.right, compared.left)[decided]
+    lost = np.where(compared.outcome > 0, compared.left, compared.right)[decided]
+    gain = scores[won] - scores[lost]
+    if len(gain) and gain.max() > 0:
+        at = int(np.argmax(gain))
+        yield Telling(int(won[at]), int(lost[at]), "Rightly far apart: the one above was found better")
+    if len(gain) and gain.min() < 0:
+        at = int(np.argmin(gain))
+        yield Telling(int(lost[at]), int(won[at]), "The farthest mistake: the one below was found better")
+
+
+def _what(table: Table, row: int) -> str:
+    return "the held-out rows" if table.groups is None else f"the longest held-out list, {table.groups[row]}"
+
+
+def _graded(grades: Grades, level: Ints, above: int, below: int) -> str:
+    up, down = (_tidy(grades.levels[level[each]]) for each in (above, below))
+    return f"the one above has grade {up}, the one below {down}"
+
+
+# --------------------------------------------------------------------------------------------------
+# A closer look at a finished comparison: single lists, single pairs, and what score differences are worth.
+
 
 _SLOWEST = 10.0
 """Seconds: a method whose fit takes longer is not fitted once more to be looked at."""

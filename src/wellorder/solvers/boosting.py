@@ -5,13 +5,16 @@ What grows the pieces (bumps, trees, any regressor) differs; what it is given an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from ..losses import RiskAt
+from ..spaces import Bumps, BumpSearch, Steps, StepSearch, by_columns
 from ..sweeps import Floats, dot
 
 Risk: TypeAlias = Callable[[Floats], RiskAt]
@@ -191,3 +194,142 @@ def best_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple
         low, high = (t, high) if slope < 0 else (low, t)
         bend = dot(values, at.hessian_product(values))
     return best
+
+
+# --------------------------------------------------------------------------------------------------
+# Boosting by Gaussian bumps over single columns: additive scores.
+
+
+def boost_bumps(
+    X: Any, weight: Floats, risk: Risk, validation: Validation | None, rounds: Rounds, *, width: float = 0.5
+) -> BoostResult:
+    """Add the best bump in each round; ``weight`` is each row's, zero where it takes no part.
+
+    A round costs the risk's own price a few times, and O(rows × columns) for the choice.
+    """
+    X = by_columns(X)
+    search = BumpSearch(X, weight, width)
+    beside = None if validation is None else by_columns(validation.X)
+
+    def propose(here: RiskAt) -> Proposal | None:
+        best = search.best(here.gradient, here.hessian_diagonal())
+        if best is None:
+            return None
+        one = Bumps.add_up(search.standard, width, [best.feature], [best.centre], [1.0])
+        return Proposal(best, one.scores(X), None if beside is None else one.scores(beside))
+
+    sizes = X.shape[0], 0 if beside is None else beside.shape[0]
+    found = boost(propose, risk, sizes, validation, rounds)
+    features, centres = [best.feature for best in found.pieces], [best.centre for best in found.pieces]
+    bumps = Bumps.add_up(search.standard, width, features, centres, found.weights)
+    return BoostResult(bumps, found.train_risk, found.validation_risk)
+
+
+# --------------------------------------------------------------------------------------------------
+# Boosting by steps over single columns: RankBoost.
+
+
+_LEAST_PULL = 1e-12
+"""A step whose pull is this part of the risk is rounding."""
+
+_PURE = 1e-6
+"""How near to ±1 the pull is taken to be at most: a step that orders all pairs would weigh infinitely much."""
+
+
+def bound_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple[float, Floats, RiskAt]:
+    r"""Go ½ ln((1 + r)/(1 − r)) along h, with r = Σ D_ij (h_i − h_j) and D the pairs' shares of the risk.
+
+    For 0 ≤ h ≤ 1 it minimises an upper bound on the exponential risk, which falls at least by √(1 − r²). As the risk is
+    Σ W_ij e^{−(s_i − s_j)}, r = −⟨∇R, h⟩/R: no pair is looked at.
+    """
+    r = -dot(here.gradient, values) / here.value
+    if not abs(r) > _LEAST_PULL:
+        return 0.0, scores, here
+    step = float(np.arctanh(np.clip(r, _PURE - 1.0, 1.0 - _PURE)))  # ½ ln((1 + r)/(1 − r))
+    moved = scores + step * values
+    return step, moved, risk(moved)
+
+
+STEP_RULES: dict[str, StepRule] = {"bound": bound_step, "exact": best_step}
+"""How far to go along a weak ranker."""
+
+
+def boost_steps(
+    X: Any, weight: Floats, risk: Risk, validation: Validation | None, rounds: Rounds, *, rule: StepRule
+) -> BoostResult:
+    """Add the step with the largest |r| in each round; ``weight`` is each row's, zero where it takes no part.
+
+    A round costs the risk's own price, and O(rows × columns) for the choice.
+    """
+    X = by_columns(X)
+    search = StepSearch(X, weight)
+    beside = None if validation is None else by_columns(validation.X)
+
+    def propose(here: RiskAt) -> Proposal | None:
+        step = search.best(here.gradient)
+        if step is None:
+            return None
+        one = Steps.add_up([step], [1.0])
+        return Proposal(step, one.scores(X), None if beside is None else one.scores(beside))
+
+    sizes = X.shape[0], 0 if beside is None else beside.shape[0]
+    found = boost(propose, risk, sizes, validation, rounds, rule)
+    return BoostResult(Steps.add_up(found.pieces, found.weights), found.train_risk, found.validation_risk)
+
+
+# --------------------------------------------------------------------------------------------------
+# Boosting by any regressor with scikit-learn's ``fit`` and ``predict``.
+
+
+@dataclass(frozen=True)
+class Learners:
+    """f(x) = Σ_m weight_m · h_m(x), with h_m a fitted regressor."""
+
+    fitted: list[Any]
+    weight: Floats
+
+    def scores(self, X: Any) -> Floats:
+        """Return f of each row."""
+        out = np.zeros(X.shape[0])
+        for learner, weight in zip(self.fitted, self.weight, strict=True):
+            out += weight * _values(learner, X)
+        return out
+
+
+def boost_learner(
+    X: Any, learner: Any, risk: Risk, validation: Validation | None, rounds: Rounds, *, rng: np.random.Generator
+) -> BoostResult:
+    """Fit a clone of the learner in each round: to Newton's steps −g/D, weighted by D, if it takes weights.
+
+    Otherwise to −g alone. Rows without curvature have no say in what they are fitted to.
+    """
+    weighted = has_fit_parameter(learner, "sample_weight")
+
+    def propose(here: RiskAt) -> Proposal | None:
+        bend = here.hessian_diagonal()
+        rows = np.flatnonzero(bend > 0)
+        if not len(rows) or not here.gradient.any():
+            return None
+        fresh = _seeded(clone(learner), rng)
+        pull, bend = -here.gradient[rows], bend[rows]
+        some = X if len(rows) == X.shape[0] else X[rows]
+        if weighted:
+            fresh.fit(some, pull / bend, sample_weight=bend)
+        else:
+            fresh.fit(some, pull)
+        return Proposal(fresh, _values(fresh, X), None if validation is None else _values(fresh, validation.X))
+
+    sizes = X.shape[0], 0 if validation is None else validation.X.shape[0]
+    found = boost(propose, risk, sizes, validation, rounds)
+    return BoostResult(Learners(found.pieces, found.weights), found.train_risk, found.validation_risk)
+
+
+def _values(learner: Any, X: Any) -> Floats:
+    return np.asarray(learner.predict(X), dtype=float).reshape(X.shape[0])
+
+
+def _seeded(learner: Any, rng: np.random.Generator) -> Any:
+    """Give a learner, and those inside it, seeds of their own: else all rounds would draw alike."""
+    names: Iterable[str] = sorted(learner.get_params(deep=True))
+    seeds = {name: int(rng.integers(2**31 - 1)) for name in names if name.split("__")[-1] == "random_state"}
+    return learner.set_params(**seeds) if seeds else learner

@@ -1,26 +1,282 @@
-"""Cutting planes: a non-smooth risk from below by its tangents, with a true duality gap.
-
-R is convex, so every subgradient gives a plane below it: R(f) ≥ ⟨a_t, f⟩ + b_t. Minimising the largest
-of the planes found so far (a small quadratic programme) bounds the minimum from below; the exact
-objective at the best function found bounds it from above.
-"""
+"""Small dense quadratic programmes, by the QP library."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol, TypeVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 
 from ..losses import Hinge
-from ..spaces import Function
+from ..order import ListedPairs
+from ..spaces import Function, KernelSpace, Space
 from ..sweeps import Floats, dot
 from .coarse_to_fine import coarse_to_fine
-from .mirrored import mirrored_svm, suits_mirroring
-from .planes import Planes
-from .problem import Point, Problem, SolveResult
-from .rounding import gap_between, round_off
+from .problem import Objective, Point, Problem, SolveResult
+
+_NO_BOUND = 1e15
+"""A sum of shares that is never reached; the library complains, on the standard error stream, of larger numbers."""
+
+
+def simplex_qp(gram: Floats, linear: Floats, most: float = 1.0) -> Floats:
+    """Minimise ½ θᵀGθ − bᵀθ over θ ≥ 0, Σθ ≤ ``most``; the result is feasible to the last bit.
+
+    G is positive semidefinite, of a few hundred lines at most. A solution of about one is found to nine digits.
+    """
+    import piqp
+
+    size = len(linear)
+    unit = max(float(np.abs(gram).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)), np.finfo(float).tiny)
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
+    solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = 1e-9
+    solver.setup(
+        np.asfortranarray(gram / unit + 1e-13 * np.eye(size)),
+        -linear / unit,
+        G=np.asfortranarray(np.ones((1, size))),
+        h_u=np.array([min(most, _NO_BOUND)]),
+        x_l=np.zeros(size),
+    )
+    solver.solve()
+    theta = np.nan_to_num(np.maximum(solver.result.x, 0.0))
+    return np.asarray(theta / max(1.0, float(theta.sum()) / most))
+
+
+# --------------------------------------------------------------------------------------------------
+# Planes below a convex risk, and what the largest of them says about the minimum of an objective.
+
+
+_IDLE = 30
+"""A plane that has not mattered for this many rounds is dropped."""
+
+
+class Planes:
+    """The planes R(f) ≥ ⟨a_t, f⟩ + b_t, their Gram matrix, and since when each has not mattered."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self.normals: list[Function] = []
+        self.offsets = np.empty(0)
+        self._gram = np.empty((0, 0))
+        self._idle = np.empty(0, int)
+
+    def __len__(self) -> int:
+        return len(self.normals)
+
+    def add(self, gradient: Floats, offset: float) -> None:
+        """Add the plane ⟨gradient, scores of f⟩ + offset."""
+        normal = Function(self._space, self._space.adjoint(gradient))
+        row = np.array([self._space.inner(other.coef, normal) for other in [*self.normals, normal]])
+        self._gram = np.block([[self._gram, row[:-1, None]], [row[None, :]]])
+        self.normals.append(normal)
+        self.offsets = np.append(self.offsets, offset)
+        self._idle = np.append(self._idle, 0)
+
+    def minimise(self, strength: float) -> tuple[Function, float]:
+        """Minimise ½‖f‖² + strength · max(planes, 0); return the minimiser and the minimum.
+
+        In the dual, f = −unit · Σ θ_t a_t with θ ≥ 0 and unit · Σ θ_t ≤ strength. Where the strength is far more than
+        one plane alone would take, 10¹² as it may be by the rows' weights, that is the unit: what the solver finds
+        should be of size one.
+        """
+        squares = self._gram.diagonal()
+        alone = np.divide(self.offsets, squares, out=np.zeros_like(squares), where=(squares > 0) & (self.offsets > 0))
+        unit = min(strength, float(alone.max(initial=0.0)) or strength)
+        theta = simplex_qp(unit**2 * self._gram, unit * self.offsets, strength / unit)
+        bound = unit * dot(theta, self.offsets) - 0.5 * unit**2 * float(theta @ self._gram @ theta)
+        coef = np.zeros(self._space.n_coef)
+        for share, normal in zip(theta, self.normals, strict=True):
+            coef -= unit * share * normal.coef
+        self._drop_idle(theta)
+        return Function(self._space, coef), bound
+
+    def _drop_idle(self, theta: Floats) -> None:
+        self._idle = np.where(theta > 1e-9, 0, self._idle + 1)
+        kept = np.flatnonzero(self._idle < _IDLE)
+        if len(kept) < len(theta):
+            self.normals = [self.normals[t] for t in kept]
+            self.offsets, self._idle = self.offsets[kept], self._idle[kept]
+            self._gram = self._gram[np.ix_(kept, kept)]
+
+
+# --------------------------------------------------------------------------------------------------
+# Hinges with their corners rounded off, less and less, until a true duality gap is small.
+
+
+logger = logging.getLogger(__name__)
+
+_CORNERS = 0.02, 0.5
+"""How much of the hinge is rounded off at first, in units of its margin: at least and at most."""
+
+_SHRINK = 0.05, 0.5
+"""The corner becomes at most and at least so much smaller from stage to stage."""
+
+_SMALLEST_CORNER = 1e-4
+"""Beyond this, floating point has the better of a risk over all pairs."""
+
+
+Q = TypeVar("Q", bound=Objective)
+Q_in = TypeVar("Q_in", bound=Objective, contravariant=True)
+
+
+class SmoothSolver(Protocol[Q_in]):
+    """Minimises a smooth problem until what is left to gain is for certain below ``tol`` of the objective."""
+
+    def __call__(self, problem: Q_in, /, *, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
+        """Solve from a start."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """Where rounding off corners has led: the best point, planes below the risk, and the bound they give."""
+
+    best: Point
+    bound: float
+    planes: Planes
+    n_iter: int
+    n_products: int
+    done: bool
+    """Whether the gap is small, or shows that it never will be (a kernel that is none)."""
+    converged: bool
+
+    def result(self) -> SolveResult:
+        """Return what was found, as a solver does."""
+        best, gap = self.best, gap_between(self.best, self.bound)
+        return SolveResult(
+            best.f.coef, best.objective, gap, self.n_iter, self.n_products, self.converged, len(self.planes)
+        )
+
+
+def round_off(
+    problem: Objective,
+    rounded: Callable[[float], Q],
+    solve: SmoothSolver[Q],
+    *,
+    start: Floats | None,
+    tol: float,
+    max_iter: int,
+    steepness: float = 1.0,
+    smallest: float = _SMALLEST_CORNER,
+) -> Rounded:
+    """Minimise a risk of hinges (1 − a z)_+ through smooth ones, until the gap is below ``tol`` times the objective.
+
+    ``rounded(width)`` is the problem with rounded corners, and ``solve`` minimises it; its slopes make a plane
+    below the risk of the problem itself. Ends without being done where the corner would become smaller than
+    ``smallest``.
+    """
+    planes = Planes(problem.space)
+    best, bound = problem.first(start), -np.inf
+    width = float(np.clip(np.sqrt(10.0 * tol), *_CORNERS))
+    n_iter = n_products = 0
+    done = converged = False
+    while np.isfinite(best.objective) and width >= smallest and n_iter < max_iter:
+        smooth = rounded(width)
+        found = solve(smooth, start=start, tol=0.3 * tol, max_iter=max_iter - n_iter)
+        n_iter, n_products = n_iter + max(found.n_iter, 1), n_products + found.n_products
+        point = problem.at(Function(problem.space, found.coef))
+        risk = smooth.risk(point.f.scores)
+        planes.add(risk.gradient, -risk.slope / steepness)
+        target, new_bound = planes.minimise(problem.strength)
+        bound = max(bound, new_bound)
+        if not found.coef.any():  # good enough where it started, at zero, which orders nothing: try the planes' own
+            point = problem.at(target)
+        best = point if point.objective < best.objective else best
+        start = found.coef
+        gap = gap_between(best, bound)
+        logger.debug("corner %.2g: objective %.8g, gap %.2g", width, best.objective, gap)
+        if gap <= tol * abs(best.objective) or gap == np.inf:
+            done, converged = True, bool(gap < np.inf)
+            break
+        width *= float(np.clip(np.sqrt(0.3 * tol * abs(best.objective) / gap), *_SHRINK))
+    return Rounded(best, bound, planes, n_iter, n_products, done, converged)
+
+
+def gap_between(best: Point, bound: float) -> float:
+    """Return how far the objective is above its bound; a bound above it comes of a kernel that is none."""
+    gap = best.objective - bound
+    return gap if gap >= -1e-8 * abs(best.objective) else np.inf
+
+
+# --------------------------------------------------------------------------------------------------
+# The hinge over few listed pairs and a kernel, by libsvm: every pair and its mirror image as two classes.
+
+
+_MOST_PAIRS = 2_000
+_STEPS_PER_PAIR = 2_000
+_TOLERANCES = (1e-3, 1e-5, 1e-7)
+"""Of libsvm, one after the other until the gap is small; it keeps kernels in single precision, so no further."""
+
+
+def suits_mirroring(problem: Problem) -> bool:
+    """Say whether the kernel between pairs is small, and smaller than that between rows."""
+    pairs = problem.pairs
+    return (
+        isinstance(problem.loss, Hinge)
+        and isinstance(problem.space, KernelSpace)
+        and isinstance(pairs, ListedPairs)
+        and 0 < pairs.n_pairs <= min(_MOST_PAIRS, pairs.n_rows)
+    )
+
+
+def mirrored_svm(problem: Problem, tol: float) -> SolveResult:
+    r"""Minimise ½‖f‖² + Σ c_k (1 − a(f(high_k) − f(low_k)))_+ until the duality gap is below ``tol``.
+
+    A support vector machine has an intercept, and a ranker none. With every difference as a row of the one class and
+    its negative as a row of the other, at half the cost each, the objective is even in the intercept, and so least
+    at zero. The gap is that of the problem itself: Σα − ½ αᵀPα ≤ minimum for 0 ≤ α ≤ c, P the kernel between pairs.
+    """
+    pairs, loss, space = problem.pairs, problem.loss, problem.space
+    assert isinstance(pairs, ListedPairs)
+    assert isinstance(loss, Hinge)
+    assert isinstance(space, KernelSpace)
+    n, a = pairs.n_pairs, loss.steepness
+    difference = space.lines(pairs.high) - space.lines(pairs.low)
+    P = a**2 * (difference[:, pairs.high] - difference[:, pairs.low]).astype(float)
+    mirrored = np.empty((2 * n, 2 * n))
+    mirrored[:n, :n] = mirrored[n:, n:] = 0.5 * (P + P.T)
+    mirrored[:n, n:] = mirrored[n:, :n] = -mirrored[:n, :n]
+    cost = problem.strength * pairs.weight
+    steps = 0
+    for accuracy in _TOLERANCES:
+        alpha, n_iter, ended = _solve(mirrored, cost, accuracy)
+        steps += n_iter
+        coef = np.zeros(pairs.n_rows)
+        np.add.at(coef, pairs.high, a * alpha)
+        np.subtract.at(coef, pairs.low, a * alpha)
+        point = problem.at(Function(space, coef))
+        gap = point.objective - float(alpha.sum() - 0.5 * alpha @ mirrored[:n, :n] @ alpha)
+        if gap <= tol * abs(point.objective) or not ended:
+            break
+    converged = bool(gap <= tol * abs(point.objective))
+    return SolveResult(coef, point.objective, max(gap, 0.0), steps, 2, converged, int(np.count_nonzero(alpha)))
+
+
+def _solve(mirrored: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int, bool]:
+    """Return α of each pair, libsvm's steps, and whether they were enough."""
+    n = len(cost)
+    machine = SVC(kernel="precomputed", C=1.0, tol=accuracy, max_iter=_STEPS_PER_PAIR * n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # where it does not end, another solver goes on
+        machine.fit(mirrored, np.repeat([1, -1], n), np.tile(0.5 * cost, 2))
+    both = np.zeros(2 * n)
+    both[machine.support_] = np.abs(machine.dual_coef_[0])
+    return np.minimum(both[:n] + both[n:], cost), int(np.max(machine.n_iter_)), machine.fit_status_ == 0
+
+
+# --------------------------------------------------------------------------------------------------
+# Cutting planes: a non-smooth risk from below by its tangents, with a true duality gap.
+#
+# R is convex, so every subgradient gives a plane below it: R(f) ≥ ⟨a_t, f⟩ + b_t. Minimising the largest
+# of the planes found so far (a small quadratic programme) bounds the minimum from below; the exact
+# objective at the best function found bounds it from above.
+
 
 logger = logging.getLogger(__name__)
 

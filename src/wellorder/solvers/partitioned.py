@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..losses import PairLoss, PairSet, RiskAt, risk_at
-from ..order import GradedPairs, OrderGraph
-from ..order.pairs import Balance, make_pairs
+from ..order import Balance, GradedPairs, OrderGraph, make_pairs
 from ..spaces import CoefficientSpace, PartedSpace, RowSpace, Space
 from ..sweeps import Array, Floats, Ints
 from .problem import Problem

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..spaces import Forest, each_entry_once
-from ..sweeps import Floats, Ints
-from ..sweeps.dispatch import THREADS_FROM
+from ..sweeps import THREADS_FROM, Floats, Ints
 from .boosting import BoostResult, Risk, Rounds, Validation, is_enough
 
 

@@ -1,18 +1,30 @@
 """Where scores come from. A space sees X, never labels."""
 
-from .basis import Bumps
-from .bump_search import BumpSearch
-from .coefficients import CoefficientSpace
+from .basis import Bumps, BumpSearch, by_columns
 from .function import Function, PartedSpace, RowSpace, Space, origin_score
-from .kernel import KernelSpace
-from .kernels import KERNELS, Kernel, check_matrix, refuse_if_too_large, resolve_gamma, use_single
-from .linear import LinearSpace, near_zero
-from .moments import column_moments
-from .neighbours import kernel_columns, kernel_features, neighbour_laplacian
-from .nystroem import NystroemMap
-from .pair_kernel import PairKernel
+from .kernel import (
+    KERNELS,
+    Kernel,
+    KernelSpace,
+    NystroemMap,
+    check_matrix,
+    kernel_bytes,
+    refuse_if_too_large,
+    resolve_gamma,
+    use_single,
+)
+from .linear import (
+    CoefficientSpace,
+    LinearSpace,
+    column_moments,
+    each_entry_once,
+    is_dask,
+    linear_space,
+    near_zero,
+    take_rows,
+)
 from .pair_view import Pairs
-from .rows import each_entry_once, is_dask, linear_space, take_rows
+from .steps import Steps, StepSearch
 from .trees import Forest
 
 __all__ = [
@@ -26,20 +38,20 @@ __all__ = [
     "KernelSpace",
     "LinearSpace",
     "NystroemMap",
-    "PairKernel",
     "Pairs",
     "PartedSpace",
     "RowSpace",
     "Space",
+    "StepSearch",
+    "Steps",
+    "by_columns",
     "check_matrix",
     "column_moments",
     "each_entry_once",
     "is_dask",
-    "kernel_columns",
-    "kernel_features",
+    "kernel_bytes",
     "linear_space",
     "near_zero",
-    "neighbour_laplacian",
     "origin_score",
     "refuse_if_too_large",
     "resolve_gamma",

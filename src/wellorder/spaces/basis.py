@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats
-from .rows import each_entry_once
+from ..sweeps import Array, Floats, Nodes, node_sums, parallel_map, ranges
+from .linear import each_entry_once
 
 _NARROWEST = 1e-300
 """A σ² below this would make a bump's exponent at its own centre 0 · ∞."""
@@ -278,3 +278,269 @@ def bump(z: Floats, centre: Any, width: float) -> Floats:
     away = z - centre
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(np.exp(away * away * (-0.5 / max(width, _NARROWEST))))
+
+
+# --------------------------------------------------------------------------------------------------
+# The bump that lowers a risk most, among all columns and observed centres, without a look at every pair of them.
+#
+# Rows are put on a column's nodes once. Each round then takes two sums over the rows of each node, and a product with
+# a small table, nodes × centres.
+
+
+MOST_CENTRES = 256
+"""A column with more distinct values offers so many quantiles of them as centres."""
+
+_STEPS_PER_WIDTH = 32
+"""Nodes of a grid per σ. Straight lines between them are off by at most (1/32)²/8 = 1.2e-4 of a bump's height."""
+
+_MOST_NODES = 2_048
+_MOST_KEPT = 1 << 28
+"""Bytes of tables that are kept; beyond, each is made anew when it is needed."""
+
+_FEW_NODES = 16
+_FEW_ROWS = 5_000
+_MOST_SHORT = 64
+"""Values of a sparse column that is worked on together with others."""
+
+_TABLE = 1 << 21
+"""Entries of a table, nodes × centres of all its columns, that is gone through at a time."""
+
+_MOST_PACKED = 1 << 26
+_MOST_COLUMNS = 20_000
+"""Entries of all such tables, and columns that have one of their own, up to which 100 rounds take minutes."""
+
+_MANY_COLUMNS = 64
+"""From this many columns on, those with few nodes and few rows listed are worked on all at once: a call for each of
+them would take longer than its work."""
+
+_PARTS = 4
+"""Columns are cut into this many parts, whatever the number of threads."""
+
+
+class Best(NamedTuple):
+    """A bump: the column it is over, and its centre there."""
+
+    feature: int
+    centre: float
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The nodes of one column and the centres that it offers."""
+
+    feature: int
+    nodes: Nodes
+    places: Floats
+    centres: Floats
+
+    def table(self, width: float) -> Floats:
+        return bump(self.places[:, None], self.centres, width)
+
+    @property
+    def small(self) -> bool:
+        """Whether few rows are listed, on few nodes and without shares, and all others are on one of these."""
+        nodes = self.nodes
+        return nodes.size <= _FEW_NODES and len(nodes.code) <= _FEW_ROWS and nodes.rest >= 0 and not len(nodes.share)
+
+
+class _Packed:
+    """Columns with few nodes, side by side: their nodes are numbered through, and so are their centres."""
+
+    def __init__(self, columns: ShortColumns, places: Floats, width: float) -> None:
+        size = columns.size
+        self._starts, self._rest = columns.starts, columns.rest
+        self.feature, self.centres = np.repeat(columns.feature, size), places
+        code = columns.node.astype(np.int32)
+        self._nodes = Nodes(columns.rows.astype(np.int32), code, np.empty(0, np.float32), -1, int(size.sum()))
+        # one entry for each centre and each node of its column
+        per_centre = np.repeat(size, size)
+        self._entry = ranges(np.repeat(self._starts, size), per_centre).astype(np.int32)
+        self._begins = np.concatenate([[0], np.cumsum(per_centre)[:-1]])
+        self._height = bump(places[self._entry], np.repeat(places, per_centre), width)
+
+    def gains(self, payload: Floats, totals: Floats) -> Floats:
+        """Return what each centre gains."""
+        sums = node_sums(self._nodes, payload, totals)
+        sums[:, self._rest] += totals[:, None] - np.add.reduceat(sums, self._starts, axis=1)
+        slope, mean = (np.add.reduceat(line[self._entry] * self._height, self._begins) for line in sums)
+        squares = np.add.reduceat(sums[1, self._entry] * self._height**2, self._begins)
+        return _gain(slope, mean, squares, totals[1])
+
+
+class BumpSearch:
+    """Candidates for bumps over the standardised columns of X; rows of zero weight offer nothing."""
+
+    def __init__(self, X: Any, weight: Floats, width: float) -> None:
+        X = by_columns(X)
+        self.standard, self.width = Standard.fit(X, weight), width
+        short, others = _short_sparse(X, weight) if sp.issparse(X) else (None, range(X.shape[1]))
+        found = (_place(k, self.standard.column(X, k), weight, width) for k in others)
+        self._columns = [column for column in found if column is not None]
+        self._packed = [] if short is None else [_Packed(part, self._standardised(part), width) for part in _cut(short)]
+        small = [column for column in self._columns if column.small]
+        if len(small) >= _MANY_COLUMNS:
+            self._columns = [column for column in self._columns if not column.small]
+            together = _side_by_side(small)
+            self._packed.append(_Packed(together, together.value, width))
+        self._n_rows = X.shape[0]
+        size = sum(8 * len(column.places) * len(column.centres) for column in self._columns)
+        self._tables = [column.table(width) for column in self._columns] if size <= _MOST_KEPT else None
+
+    def _standardised(self, columns: ShortColumns) -> Floats:
+        """Return the nodes' values, standardised."""
+        column = np.repeat(columns.feature, columns.size)
+        return np.asarray((columns.value - self.standard.mean[column]) / self.standard.scale[column])
+
+    def best(self, gradient: Floats, curvature: Floats) -> Best | None:
+        r"""Return the bump with the largest ⟨g, h⟩² / Σ_i D_i (h_i − h̄)², h̄ being the mean of h by D.
+
+        It is what one Newton step along h gains, were the Hessian the diagonal D and constants free. Of bumps
+        that are as good but for rounding, the first is taken: in a column with two values, both are.
+        """
+        payload = np.stack([gradient, curvature])
+        totals = payload.sum(axis=1)
+        if not totals[1] > 0:
+            return None
+        gains = self._all_gains(payload, totals)
+        largest = max((float(gain.max()) for _, _, gain in gains), default=0.0)
+        if not 0 < largest < np.inf:
+            return None
+        first = []
+        for feature, centres, gain in gains:
+            good = gain >= (1.0 - 1e-9) * largest
+            if good.any():
+                place = int(np.argmax(good))
+                first.append(Best(int(feature[place]), float(centres[place])))
+        return min(first, key=lambda found: found.feature)
+
+    def _all_gains(self, payload: Floats, totals: Floats) -> list[tuple[Array, Floats, Floats]]:
+        """Return the features of some centres, rising, the centres themselves, and what each of them gains."""
+        gains = [(part.feature, part.centres, part.gains(payload, totals)) for part in self._packed]
+        numbers = range(len(self._columns))
+        parts = [numbers[part::_PARTS] for part in range(min(_PARTS, len(numbers)))]
+        if not parts:
+            return gains
+        work = self._n_rows if len(numbers) >= _PARTS else 0
+        found = parallel_map(lambda part: [self._gains(number, payload, totals) for number in part], parts, work)
+        for part, some in zip(parts, found, strict=True):
+            for number, gain in zip(part, some, strict=True):
+                column = self._columns[number]
+                gains.append((np.full(len(gain), column.feature), column.centres, gain))
+        return gains
+
+    def _gains(self, number: int, payload: Floats, totals: Floats) -> Floats:
+        column = self._columns[number]
+        table = column.table(self.width) if self._tables is None else self._tables[number]
+        sums = node_sums(column.nodes, payload, totals)
+        slope, mean = sums @ table
+        return _gain(slope, mean, sums[1] @ (table * table), totals[1])
+
+
+def _short_sparse(X: Any, weight: Floats) -> tuple[ShortColumns | None, Array]:
+    """Return the columns of a CSC array to be worked on all at once, and the numbers of those that are not.
+
+    Columns with no entries are in neither: they are constant.
+    """
+    found, others = short_columns(X, weight, _MOST_SHORT)
+    n_filled, short = len(found.feature) + len(others), found if len(found.feature) >= _MANY_COLUMNS else None
+    if short is None:
+        others = np.union1d(found.feature, others)
+    if len(others) > _MOST_COLUMNS or int((found.size.astype(np.int64) ** 2).sum()) > _MOST_PACKED:
+        raise ValueError(
+            f"X has {n_filled:,} sparse columns with so many different values that bumps over "
+            "them would take hours; use learner='tree', RankBoost or RankSVM, or fewer columns"
+        )
+    return short, others
+
+
+def _cut(columns: ShortColumns) -> list[ShortColumns]:
+    """Cut columns into parts whose tables stay small."""
+    table = np.cumsum(columns.size.astype(np.int64) ** 2)
+    ends = np.searchsorted(table, np.arange(1, 1 + -(-table[-1] // _TABLE)) * _TABLE, side="right")
+    bounds = np.unique([0, *ends.tolist(), len(columns.size)]).tolist()
+    return [columns.take(a, b) for a, b in pairwise(bounds)]
+
+
+def _side_by_side(columns: list[_Candidates]) -> ShortColumns:
+    """Put columns side by side, their nodes numbered through."""
+    size = np.array([len(column.places) for column in columns])
+    starts = np.cumsum(size) - size
+    listed = np.repeat(starts, [len(column.nodes.code) for column in columns])
+    rows, codes = (np.concatenate([column.nodes[part] for column in columns]) for part in (0, 1))
+    feature, places = np.array([column.feature for column in columns]), [column.places for column in columns]
+    rest = starts + [column.nodes.rest for column in columns]
+    return ShortColumns(feature, size, np.concatenate(places), rest, rows, listed + codes)
+
+
+def _gain(slope: Floats, mean: Floats, squares: Floats, total: float) -> Floats:
+    """Return ⟨g, h⟩² / Σ D (h − h̄)² from Σ g h, Σ D h, Σ D h² and Σ D; zero where h is all but constant."""
+    bend = squares - mean * mean / total
+    seen = bend > 1e-9 * squares
+    return np.where(seen, slope * slope / np.where(seen, bend, 1.0), 0.0)
+
+
+def _place(feature: int, column: Column, weight: Floats, width: float) -> _Candidates | None:
+    """Put the rows of a column on nodes; None for a column that is constant."""
+    rows, z, rest = column
+    w = weight if rows is None else weight[rows]
+    if not (w > 0).all():
+        taking = np.flatnonzero(w > 0)
+        rows, z, w = taking if rows is None else rows[taking], z[taking], w[taking]
+    others = np.count_nonzero(weight > 0) - len(z)  # rows that are not stored
+    values, first_place, count = np.unique(z, return_inverse=True, return_counts=True)
+    if others and rest not in values:
+        values = np.append(values, rest)
+        count = np.append(count, 0)
+    if len(values) < 2:
+        return None
+    if len(values) <= MOST_CENTRES:
+        return _on_values(feature, rows, first_place, values, count, rest if others else None)
+    of_value = np.bincount(first_place, w, minlength=len(values))
+    if others:
+        of_value[values == rest] += float(weight.sum() - w.sum())
+    return _on_grid(feature, rows, z, (values, of_value), rest if others else None, width)
+
+
+def _on_values(
+    feature: int, rows: Array | None, place: Array, values: Floats, count: Array, rest: float | None
+) -> _Candidates:
+    """Let each distinct value be a node; rows with the commonest one need not be listed."""
+    commonest = int(np.argmax(count)) if rest is None else int(np.flatnonzero(values == rest)[0])
+    unlisted = -1 if rest is None else commonest
+    if rest is None and 2 * count[commonest] > len(place):
+        unlisted = commonest
+        listed = np.flatnonzero(place != commonest)
+        rows, place = listed if rows is None else rows[listed], place[listed]
+    nodes = Nodes(_listed(rows), place.astype(np.uint16), np.empty(0, np.float32), unlisted, len(values))
+    return _Candidates(feature, nodes, values, np.sort(values))
+
+
+def _on_grid(
+    feature: int, rows: Array | None, z: Floats, weighed: tuple[Floats, Floats], rest: float | None, width: float
+) -> _Candidates:
+    """Share each row between the two nodes of a fine grid that it stands between; only nodes in use are kept."""
+    step = np.sqrt(width) / _STEPS_PER_WIDTH
+    while True:
+        below = np.floor(z / step)
+        used = np.unique(np.concatenate([below, below + 1.0]))
+        if len(used) <= _MOST_NODES:
+            break
+        step *= 2.0
+    places, unlisted = used * step, -1
+    if rest is not None:  # a node of its own, behind the grid's
+        places, unlisted = np.append(places, rest), len(places)
+    code = np.searchsorted(used, below).astype(np.uint16)
+    share = (z / step - below).astype(np.float32)
+    return _Candidates(feature, Nodes(_listed(rows), code, share, unlisted, len(places)), places, _quantiles(*weighed))
+
+
+def _quantiles(values: Floats, weight: Floats) -> Floats:
+    """Return evenly spaced quantiles of observed values, each of which is one of them."""
+    order = np.argsort(values)
+    upto = np.cumsum(weight[order])
+    wanted = (np.arange(MOST_CENTRES) + 0.5) / MOST_CENTRES * upto[-1]
+    return np.unique(values[order][np.minimum(np.searchsorted(upto, wanted), len(values) - 1)])
+
+
+def _listed(rows: Array | None) -> Array:
+    return np.empty(0, np.int32) if rows is None else rows.astype(np.int32)

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Ints, dot
-from ..sweeps.dispatch import one_thread
+from ..sweeps import Array, Floats, Ints, dot, one_thread
 from .function import Function, RowSpace
-from .linear import LinearSpace, column_ranges, find_origin
-from .rows import each_entry_once
+from .linear import LinearSpace, column_ranges, each_entry_once, find_origin
 
 dask: Any = import_module("dask")  # its own annotations export nothing
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Ints, dot, is_tensor, parallel_map, to_numpy
-from ..sweeps.tensors import beside, cast
-from .function import Function
+from ..sweeps import Array, Floats, Ints, beside, cast, dot, is_tensor, parallel_map, to_numpy
+from .function import Function, PartedSpace, RowSpace
 
 _BLOCKS = 4
 """Sparse rows are multiplied in this many blocks, whatever the number of threads: the same bits."""
@@ -152,3 +153,94 @@ def find_origin(low: Floats, high: Floats, itemsize: int, beyond: float | None =
     if not far.any():
         return None
     return np.where(far, middle.astype(f"f{itemsize}"), 0.0)
+
+
+# --------------------------------------------------------------------------------------------------
+# Which space the rows of X make: by where they lie, in this process's memory or in parts elsewhere.
+
+
+def linear_space(X: Any) -> RowSpace:
+    """Return the space of scores that are linear in the columns of X, those far from zero moved there."""
+    if is_dask(X):
+        from .dask import DaskSpace, rows_near_zero
+
+        return DaskSpace.over(*rows_near_zero(X))
+    return LinearSpace(*near_zero(X))
+
+
+def take_rows(X: Any, rows: Ints) -> Any:
+    """Return a few rows of X, given by rising number, here."""
+    if is_dask(X):
+        from .dask import DaskSpace
+
+        return DaskSpace.over(X).bring(rows)
+    return X[rows]
+
+
+def each_entry_once(X: Any) -> Any:
+    """Return X with the parts of entries that a CSR or CSC matrix holds in parts added up; X itself is left alone.
+
+    SciPy allows such parts, and products with X add them up; squares, kernels and whoever reads a column do not.
+    O(entries) to find out, and a copy only where there are some, or where the entries of a row are not sorted.
+    """
+    if not sp.issparse(X) or X.format not in ("csr", "csc") or X.has_canonical_format:
+        return X
+    whole = X.copy()
+    whole.sum_duplicates()
+    return whole
+
+
+def is_dask(X: Any) -> bool:
+    """Say whether this is one of Dask's collections; nobody can have made one without having imported Dask."""
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(X))
+
+
+# --------------------------------------------------------------------------------------------------
+# Means and variances of columns, rows weighed.
+
+
+def column_moments(X: Any, share: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of each column, the rows counted by shares that add up to 1."""
+    space = linear_space(X)
+    mean = space.adjoint(share)
+    if isinstance(space, PartedSpace):
+        variance = np.sum(space.each(partial(_about, mean), space.cut(share)), axis=0)
+    else:
+        assert isinstance(space, LinearSpace)
+        variance = _about(mean, space, share)
+    return mean if space.origin is None else mean + space.origin, np.maximum(variance, 0.0)
+
+
+def _about(mean: Floats, part: LinearSpace, share: Floats) -> Floats:
+    """Return Σ share (x − mean)² of each column; of sparse rows, without filling them in."""
+    if sp.issparse(part.matrix):
+        return np.asarray(part.weighted_squares(share) + mean * (mean * share.sum() - 2.0 * part.adjoint(share)))
+    return LinearSpace(part.matrix - mean).weighted_squares(share)
+
+
+# --------------------------------------------------------------------------------------------------
+# Coefficients as their own scores: for risks that are evaluated elsewhere, and come back as functions of them.
+
+
+class CoefficientSpace:
+    """R^d: the scores of a function are its coefficients, and ‖f‖² = ‖w‖².
+
+    A risk R(X w) whose rows lie elsewhere is, seen from here, a risk of w alone, with the gradient Xᵀ g and the
+    Hessian Xᵀ H X. A solver that knows neither X nor its rows minimises it all the same.
+    """
+
+    def __init__(self, n_coef: int) -> None:
+        self.n_rows = self.n_coef = n_coef
+
+    def scores(self, coef: Floats) -> Floats:
+        """Return the coefficients."""
+        return coef
+
+    def adjoint(self, scores_gradient: Floats) -> Floats:
+        """Return the gradient itself."""
+        return scores_gradient
+
+    def inner(self, a: Floats, b: Function) -> float:
+        """Return aᵀb."""
+        return dot(a, b.coef)

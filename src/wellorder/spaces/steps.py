@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, parallel_map
-from ..sweeps.nodes import Nodes, node_sums
+from ..sweeps import Array, Floats, Nodes, node_sums, parallel_map
 from .basis import Column, ShortColumns, by_columns, read_column, short_columns
 
 MOST_THRESHOLDS = 256

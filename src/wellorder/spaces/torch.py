@@ -10,10 +10,9 @@ from typing import Any
 import torch
 
 from ..memory import available_bytes
-from ..sweeps import Floats, Ints, dot
-from ..sweeps.tensors import beside
+from ..sweeps import Floats, Ints, beside, dot
 from .function import Function
-from .kernels import Kernel, check_matrix
+from .kernel import Kernel, check_matrix
 
 _BLOCK_ROWS = 4_096
 """Rows whose part of Xᵀ g is summed in X's own precision; the parts are added up in float64."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Ints, Nodes, parallel_map, tree_sums
+from ..sweeps import Array, Floats, Ints, TreeNodes, parallel_map, tree_sums
 
 _BLOCK_ROWS = 1 << 14
 """Rows are scored in blocks of this many, or fewer where sparse rows are wide: a block is made dense at a time."""
@@ -150,8 +150,8 @@ class Forest:
         }
         return cls(**joined, roots=roots.astype(np.int32))
 
-    def _nodes(self) -> Nodes:
-        return Nodes(**self.to_arrays())
+    def _nodes(self) -> TreeNodes:
+        return TreeNodes(**self.to_arrays())
 
 
 def _check_kinds(forest: Forest) -> None:

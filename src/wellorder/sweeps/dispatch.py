@@ -1,14 +1,19 @@
-"""Which form of a sweep runs, and on how many threads. Neither changes a result beyond rounding."""
+"""Which form of a sweep runs, how the compiled one comes to be, and on how many threads.
+
+None of it changes a result beyond rounding.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
-from typing import TypeVar
+from functools import cache, update_wrapper
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 COMPILED_FROM = 5_000
 """From this many rows on, the Numba form runs; below, the NumPy form, which waits for no compiler."""
@@ -37,6 +42,50 @@ def prefer_compiled(size: int = 50) -> Iterator[None]:
         yield
     finally:
         _compiled_from.reset(token)
+
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_compiling = threading.RLock()
+
+
+class _Compiled:
+    """A function that Numba compiles when it is first called: nobody waits for Numba who does not need it."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.compiled: Callable[..., Any] | None = None
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        if self.compiled is None:
+            with _compiling:
+                self.compiled = _compile(self.function)
+        return self.compiled(*args)
+
+
+def jit(function: F) -> F:
+    """Have a function compiled on its first call, together with the functions of its module that it calls."""
+    return cast(F, _Compiled(cast(FunctionType, function)))
+
+
+@cache
+def _compile(function: FunctionType) -> Callable[..., Any]:
+    """Compile a function, keeping the machine code on disk where a folder for it can be written."""
+    import numba
+
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        called = names.get(name)
+        if isinstance(called, _Compiled):
+            names[name] = _compile(called.function)
+        elif isinstance(called, FunctionType) and called.__module__ == function.__module__:
+            names[name] = _compile(called)
+    bound = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    try:
+        return cast(Callable[..., Any], numba.njit(cache=True, nogil=True)(bound))
+    except RuntimeError:  # no writable cache folder anywhere: compile once a process instead
+        return cast(Callable[..., Any], numba.njit(nogil=True)(bound))
 
 
 _alone: ContextVar[bool] = ContextVar("alone", default=False)

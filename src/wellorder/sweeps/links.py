@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from .arrays import Array, Floats
-from .dispatch import parallel_map, use_compiled
+from .dispatch import jit, parallel_map, use_compiled
 
 _CHUNK = 1 << 18
 """Pairs that the NumPy form visits at a time."""
@@ -42,9 +42,8 @@ def logistic_risk(links: Links, scores: Floats) -> tuple[float, Floats, Floats]:
     """Sum log(1 + e^{−d}) over all pairs; with its gradient and Hessian diagonal in the scores."""
     if not _compiled(links):
         return _plain_risk(links, scores)
-    from . import compiled_links as form
 
-    parts = parallel_map(lambda part: form.logistic_risk(*part, scores), _cut(links), links.pairs())
+    parts = parallel_map(lambda part: compiled_risk(*part, scores), _cut(links), links.pairs())
     value, gradient, diagonal = zip(*parts, strict=True)
     return float(np.sum(value)), np.sum(gradient, axis=0), np.sum(diagonal, axis=0)
 
@@ -53,9 +52,8 @@ def logistic_product(links: Links, scores: Floats, direction: Floats) -> Floats:
     """Multiply the Hessian of :func:`logistic_risk` by a direction, less its diagonal part."""
     if not _compiled(links):
         return _plain_product(links, scores, direction)
-    from . import compiled_links as form
 
-    parts = parallel_map(lambda part: form.logistic_product(*part, scores, direction), _cut(links), links.pairs())
+    parts = parallel_map(lambda part: compiled_product(*part, scores, direction), _cut(links), links.pairs())
     return np.asarray(np.sum(parts, axis=0))
 
 
@@ -112,3 +110,63 @@ def _cut(links: Links) -> list[Links]:
         links._replace(high=links.high[a:b], start=links.start[a:b], stop=links.stop[a:b], weight=links.weight[a:b])
         for a, b in pairwise([0, *cuts.tolist(), len(ends)])
     ]
+
+
+# --------------------------------------------------------------------------------------------------
+# The Numba form of :mod:`wellorder.sweeps.links`.
+
+
+@jit
+def compiled_risk(
+    high: Array, start: Array, stop: Array, weight: Floats, partner: Floats, scale: Floats, scores: Floats
+) -> tuple[float, Floats, Floats]:
+    """Visit every pair of the links; see :class:`wellorder.sweeps.links.Links` for what they hold."""
+    gradient = np.zeros(len(scores))
+    diagonal = np.zeros(len(scores))
+    value = 0.0
+    for link in range(len(high)):
+        i = high[link]
+        for j in range(start[link], stop[link]):
+            w = weight[link]
+            if len(partner):
+                w *= partner[j]
+            if len(scale):
+                w *= scale[i] - scale[j]
+            d = scores[i] - scores[j]
+            e = np.exp(-abs(d))
+            value += w * (np.log1p(e) + max(-d, 0.0))
+            slope = w * (e if d > 0 else 1.0) / (1.0 + e)
+            curvature = w * e / ((1.0 + e) * (1.0 + e))
+            gradient[i] -= slope
+            gradient[j] += slope
+            diagonal[i] += curvature
+            diagonal[j] += curvature
+    return value, gradient, diagonal
+
+
+@jit
+def compiled_product(
+    high: Array,
+    start: Array,
+    stop: Array,
+    weight: Floats,
+    partner: Floats,
+    scale: Floats,
+    scores: Floats,
+    direction: Floats,
+) -> Floats:
+    """Sum curvature times the partner's direction over every pair of the links."""
+    out = np.zeros(len(scores))
+    for link in range(len(high)):
+        i = high[link]
+        for j in range(start[link], stop[link]):
+            w = weight[link]
+            if len(partner):
+                w *= partner[j]
+            if len(scale):
+                w *= scale[i] - scale[j]
+            e = np.exp(-abs(scores[i] - scores[j]))
+            curvature = w * e / ((1.0 + e) * (1.0 + e))
+            out[i] += curvature * direction[j]
+            out[j] += curvature * direction[i]
+    return out

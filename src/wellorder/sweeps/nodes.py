@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Array, Floats
-from .dispatch import use_compiled
+from .dispatch import jit, use_compiled
 
 
 class Nodes(NamedTuple):
@@ -26,9 +26,7 @@ class Nodes(NamedTuple):
 def node_sums(nodes: Nodes, payload: Floats, totals: Floats) -> Floats:
     """Add up two payloads over the rows of each node; ``payload`` has two lines, ``totals`` their sums."""
     if use_compiled(len(nodes.code)):
-        from . import compiled_nodes as form
-
-        sums = form.node_sums(nodes.rows, nodes.code, nodes.share, payload, nodes.size)
+        sums = _compiled_sums(nodes.rows, nodes.code, nodes.share, payload, nodes.size)
     else:
         sums = _plain_sums(nodes, payload)
     if nodes.rest >= 0:
@@ -48,3 +46,28 @@ def _plain_sums(nodes: Nodes, payload: Floats) -> Floats:
             for line, part in zip(here - later, later, strict=True)
         ]
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# The Numba form of :mod:`wellorder.sweeps.nodes`.
+
+
+@jit
+def _compiled_sums(rows: Array, code: Array, share: Floats, payload: Floats, size: int) -> Floats:
+    """Add up two payloads over the listed rows of each node; see :class:`wellorder.sweeps.nodes.Nodes`."""
+    sums = np.zeros((2, size))
+    listed = len(rows) > 0
+    shared = len(share) > 0
+    for p in range(len(code)):
+        i = rows[p] if listed else p
+        node = code[p]
+        one, two = payload[0, i], payload[1, i]
+        if shared:
+            part = share[p]
+            sums[0, node + 1] += part * one
+            sums[1, node + 1] += part * two
+            one -= part * one
+            two -= part * two
+        sums[0, node] += one
+        sums[1, node] += two
+    return sums

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import plain
-from .arrays import Array, Floats, Ints
+from .arrays import Array, Floats, Ints, ranges
+from .dispatch import jit
 
 _FEW_LINES = 4
 """Up to so many lines are swept over one by one, more of them side by side."""
@@ -48,9 +48,8 @@ def argsort(values: Floats, *, compiled: bool) -> Ints:
     """Sort rows by value, ascending; equal values keep their order. No NaN."""
     if not compiled:
         return np.argsort(values, kind="stable").astype(np.int32)
-    from . import compiled as form
 
-    return form.argsort(np.ascontiguousarray(values))
+    return radix_argsort(np.ascontiguousarray(values))
 
 
 def sort_rows(scores: Floats, group: Ints | None, bounds: Ints, *, compiled: bool) -> Ints:
@@ -62,10 +61,9 @@ def sort_rows(scores: Floats, group: Ints | None, bounds: Ints, *, compiled: boo
     if group is None:
         return argsort(scores, compiled=compiled)
     if not compiled:
-        return plain.sort_within_groups(scores, group, int(bounds[-1]))
-    from . import compiled as form
+        return sort_within_groups(scores, group, int(bounds[-1]))
 
-    return form.bucket(form.argsort(np.ascontiguousarray(scores)), group, bounds)
+    return bucket_rows(radix_argsort(np.ascontiguousarray(scores)), group, bounds)
 
 
 class Side:
@@ -111,32 +109,27 @@ def rising_sums(
 
     The compiled form only: steps over whole arrays are in :meth:`wellorder.sweeps.device.LadderSums.weighted_above`.
     """
-    from . import compiled
-    from . import compiled_sums as form
-
-    reach = compiled.reach(ascending, bounds, margin, False)
-    return form.rising_sums(cell, first_cell, rises, reach, payload, bounds)
+    reach = compiled_reach(ascending, bounds, margin, False)
+    return compiled_rising_sums(cell, first_cell, rises, reach, payload, bounds)
 
 
 def _compiled_sweep(
     ascending: Floats, bounds: Ints, cell: Ints, above: Edges | Ladder, margin: float, mirror: bool
 ) -> Callable[[Floats], Floats]:
-    from . import compiled
-    from . import compiled_sums as form
 
-    reach = compiled.reach(ascending, bounds, margin, mirror)
+    reach = compiled_reach(ascending, bounds, margin, mirror)
     if isinstance(above, Ladder):
         rank = above.rank
         return lambda payload: (
-            form.ladder_sums(rank, reach, payload, bounds, mirror)
+            ladder_sums(rank, reach, payload, bounds, mirror)
             if len(payload) <= _FEW_LINES
-            else form.fenwick_sums(rank, reach, payload, bounds, mirror)
+            else fenwick_sums(rank, reach, payload, bounds, mirror)
         )
     indptr, indices, weights, table = above
     return lambda payload: (
-        form.edge_sums(cell, reach, payload, indptr, indices, weights, mirror)
+        edge_sums(cell, reach, payload, indptr, indices, weights, mirror)
         if table is None or len(payload) > _FEW_LINES
-        else form.dense_sums(cell, reach, payload, *table, bounds, mirror)
+        else dense_sums(cell, reach, payload, *table, bounds, mirror)
     )
 
 
@@ -145,12 +138,565 @@ def _plain_sweep(
 ) -> Callable[[Floats], Floats]:
     step = slice(None, None, -1 if mirror else 1)
     if isinstance(above, Ladder) and len(ascending) <= FEW_ROWS:
-        table = plain.ladder_pairs(ascending, above.rank[step], bounds, margin, mirror)
+        table = ladder_pairs(ascending, above.rank[step], bounds, margin, mirror)
         return lambda payload: (payload[:, step] @ table.T)[:, step]
-    reach = plain.reach(ascending, bounds, margin, mirror)
+    reach = plain_reach(ascending, bounds, margin, mirror)
     group = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
     if isinstance(above, Ladder):
-        plan = plain.ladder_plan(above.rank[step], group, reach)
+        plan = ladder_plan(above.rank[step], group, reach)
     else:
-        plan = plain.edge_plan(cell[step], group, reach, *above[:3])
-    return lambda payload: plain.planned_sums(plan, payload[:, step])[:, step]
+        plan = edge_plan(cell[step], group, reach, *above[:3])
+    return lambda payload: planned_sums(plan, payload[:, step])[:, step]
+
+
+# --------------------------------------------------------------------------------------------------
+# The NumPy form of the sweeps: the same sums without a compiler, for small data.
+#
+# A window sum over one cell is a difference of two running sums, once the positions are arranged cell
+# by cell. A *plan* lists those differences for every row; it depends on the order of the scores only,
+# so that all products of one Newton step share it.
+
+
+def sort_within_groups(scores: Floats, group: Ints, n_active: int) -> Ints:
+    """Sort rows by (group, score); rows of group −1 drop out."""
+    rows = np.lexsort((scores, group))
+    return rows[len(rows) - n_active :].astype(np.int32)
+
+
+def plain_reach(ascending: Floats, bounds: Ints, margin: float, mirror: bool) -> Ints:
+    """Find, for each step, the end of the steps of its group whose score is less than margin higher.
+
+    A binary search for all steps at once, with the very expression that defines a pair.
+    """
+    climbing = -ascending[::-1] if mirror else ascending
+    sizes = np.diff(bounds)
+    low = np.repeat(bounds[:-1], sizes)
+    high = np.repeat(bounds[1:], sizes)
+    # invariant: the end sought lies in [low, high]
+    while (unsure := np.flatnonzero(low < high)).size:
+        middle = (low[unsure] + high[unsure]) // 2
+        inside = climbing[middle] - climbing[unsure] < margin
+        low[unsure[inside]] = middle[inside] + 1
+        high[unsure[~inside]] = middle[~inside]
+    return low
+
+
+class Plan(NamedTuple):
+    """Window sums as differences of running sums: arrays only."""
+
+    group: Ints  # the group of each step
+    arranged: Array  # steps, cell by cell (several such arrangements for a ladder)
+    target: Array  # the step that a difference adds to
+    start: Array  # where in ``arranged`` its cell begins
+    stop: Array  # where its window ends
+    weight: Floats | None
+
+
+def edge_plan(cell: Ints, group: Ints, plain_reach: Ints, indptr: Ints, indices: Ints, weights: Floats) -> Plan:
+    """Plan ``edge_sums``: one difference for each step and each cell above its own."""
+    n = len(cell)
+    arranged = np.argsort(cell, kind="stable")
+    key = cell[arranged].astype(np.int64) * (n + 1) + arranged
+    degree = np.diff(indptr)[cell]
+    target = np.repeat(np.arange(n), degree)
+    edge = ranges(indptr[cell], degree)
+    above = indices[edge].astype(np.int64) * (n + 1)
+    start = np.searchsorted(key, above)
+    stop = np.searchsorted(key, above + plain_reach[target])
+    return Plan(group, arranged, target, start, stop, weights[edge])
+
+
+def ladder_plan(rank: Ints, group: Ints, plain_reach: Ints) -> Plan:
+    """Plan ``ladder_sums``, with one difference for each step and each bit of a rank.
+
+    rank[p] < rank[i] exactly when, at some bit, p has a 0, i has a 1 and all higher bits agree. So
+    each bit splits the steps into blocks (group, higher bits) with the zeros of a block side by side.
+    """
+    n = len(rank)
+    n_bits = int(rank.max(initial=0)).bit_length()
+    none = np.empty(0, np.intp)
+    plan = Plan(group, none, none, none, none, None)
+    for bit in range(n_bits):
+        _, block = np.unique((group.astype(np.int64) << n_bits) | (rank >> (bit + 1)), return_inverse=True)
+        ones, zeros = np.flatnonzero((rank >> bit) & 1), np.flatnonzero(~(rank >> bit) & 1)
+        zeros = zeros[np.argsort(block[zeros], kind="stable")]
+        key = block[zeros] * (n + 1) + zeros
+        offset = len(plan.arranged)
+        plan = plan._replace(
+            arranged=np.append(plan.arranged, zeros),
+            target=np.append(plan.target, ones),
+            start=np.append(plan.start, offset + np.searchsorted(key, block[ones] * (n + 1))),
+            stop=np.append(plan.stop, offset + np.searchsorted(key, block[ones] * (n + 1) + plain_reach[ones])),
+        )
+    return plan
+
+
+def ladder_pairs(ascending: Floats, rank: Ints, bounds: Ints, margin: float, mirror: bool) -> Floats:
+    """Mark the pairs of a small ladder in a table: which steps each step sees above itself. O(n²)."""
+    climbing = -ascending[::-1] if mirror else ascending
+    with np.errstate(over="ignore", invalid="ignore"):
+        within = climbing[None, :] - climbing[:, None] < margin
+    within &= rank[None, :] < rank[:, None]
+    if len(bounds) > 2:
+        group = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        within &= group[None, :] == group[:, None]
+    return within.astype(float)
+
+
+def planned_sums(plan: Plan, payload: Floats) -> Floats:
+    """Carry out a plan: O(size of the plan) for each line of the payload."""
+    m, n = payload.shape
+    out = np.empty((m, n))
+    for k in range(m):
+        # a group with huge values must not swallow the digits of the others in the running sum
+        scale = np.zeros(int(plan.group.max(initial=-1)) + 1)
+        np.maximum.at(scale, plan.group, np.abs(payload[k]))
+        unit = np.where(scale > 0, scale, 1.0)[plan.group]
+        running = np.concatenate([[0.0], np.cumsum((payload[k] / unit)[plan.arranged])])
+        part = running[plan.stop] - running[plan.start]
+        if plan.weight is not None:
+            part *= plan.weight
+        out[k] = np.bincount(plan.target, part, minlength=n) * unit
+    return out
+
+
+# --------------------------------------------------------------------------------------------------
+# The Numba form of the sweeps: single passes over sorted rows, for large data.
+#
+# Import this module only where :func:`wellorder.sweeps.dispatch.use_compiled` says so: importing Numba
+# takes a while, and so does the first compilation. Every function here has a NumPy twin in ``plain.py``.
+
+
+# --------------------------------------------------------------------------------------- sorting
+
+_DIGIT_BITS = 11
+_N_DIGITS = 6  # 6 digits of 11 bits cover the 64 bits of a float
+_LEADING = 3  # digits that are sorted first: sign, exponent and 21 bits of the mantissa
+
+
+@jit
+def radix_argsort(values: Floats) -> Ints:
+    """Sort rows by value, ascending and stable; O(n) for all but contrived values. No NaN.
+
+    A radix sort on the leading 33 bits leaves almost every row in place; an insertion sort finishes.
+    Where it would have to move rows far (values that differ in their last bits only), the remaining
+    digits are sorted first, which makes the order exact whatever the values are.
+    """
+    n = len(values)
+    key = np.empty(n, np.uint64)
+    row = np.empty(n, np.int32)
+    sign = np.uint64(1) << np.uint64(63)
+    bits = values.view(np.uint64)
+    for i in range(n):
+        # negative floats order backwards, and below the positive ones
+        key[i] = ~bits[i] if bits[i] & sign else bits[i] | sign
+        row[i] = i
+    key, row = _radix_passes(key, row, _N_DIGITS - _LEADING)
+    if not _insertion(key, row, 8 * n):
+        for i in range(n):
+            b = bits[i]
+            key[i] = ~b if b & sign else b | sign
+            row[i] = i
+        key, row = _radix_passes(key, row, 0)
+    return row
+
+
+@jit
+def _radix_passes(key: Array, row: Ints, first_digit: int) -> tuple[Array, Ints]:
+    """Sort keys, and rows along with them, by the digits from ``first_digit`` up."""
+    n = len(key)
+    buckets = 1 << _DIGIT_BITS
+    mask = np.uint64(buckets - 1)
+    other_key = np.empty(n, np.uint64)
+    other_row = np.empty(n, np.int32)
+    for digit in range(first_digit, _N_DIGITS):
+        shift = np.uint64(digit * _DIGIT_BITS)
+        count = np.zeros(buckets, np.int64)
+        for i in range(n):
+            count[(key[i] >> shift) & mask] += 1
+        start = 0
+        for b in range(buckets):
+            size = count[b]
+            count[b] = start
+            start += size
+        for i in range(n):
+            b = (key[i] >> shift) & mask
+            place = count[b]
+            count[b] = place + 1
+            other_key[place] = key[i]
+            other_row[place] = row[i]
+        key, other_key = other_key, key
+        row, other_row = other_row, row
+    return key, row
+
+
+@jit
+def _insertion(key: Array, row: Ints, budget: int) -> bool:
+    """Finish a nearly sorted array in place; give up (False) after ``budget`` moves."""
+    # invariant: the first i keys are sorted
+    for i in range(1, len(key)):
+        k = key[i]
+        j = i - 1
+        if key[j] > k:
+            r = row[i]
+            while j >= 0 and key[j] > k:
+                key[j + 1] = key[j]
+                row[j + 1] = row[j]
+                j -= 1
+            key[j + 1] = k
+            row[j + 1] = r
+            budget -= i - 1 - j
+            if budget < 0:
+                return False
+    return True
+
+
+@jit
+def bucket_rows(rows: Ints, group: Ints, bounds: Ints) -> Ints:
+    """Move sorted rows into their groups' blocks, keeping their order; rows of group −1 drop out."""
+    place = bounds[:-1].copy()
+    out = np.empty(bounds[-1], np.int32)
+    for row in rows:
+        g = group[row]
+        if g >= 0:
+            out[place[g]] = row
+            place[g] += 1
+    return out
+
+
+@jit
+def sums_until(values: Floats, first: Array) -> Floats:
+    """Sum, for each entry, the entries of its block up to it; blocks begin at ``first``."""
+    out = values.copy()
+    for b in range(len(first)):
+        for place in range(first[b] + 1, first[b + 1] if b + 1 < len(first) else len(values)):
+            out[place] += out[place - 1]
+    return out
+
+
+# --------------------------------------------------------------------------------------- windows
+#
+# All arrays below are in sorted order: by group, then by ascending score. With ``mirror`` a sweep runs
+# from the last position to the first, with the order reversed: what was below is then above. Step t
+# of a sweep stands at position t, or n − 1 − t in the mirror; ``bounds`` and ``reach`` count steps.
+
+
+@jit
+def compiled_reach(ascending: Floats, bounds: Ints, margin: float, mirror: bool) -> Ints:
+    """Find, for each step, the end of the steps of its group whose score is less than margin higher.
+
+    In the mirror: less than margin lower. O(n): both ends of the window only move forward.
+    """
+    n = len(ascending)
+    out = np.empty(n, np.int32)
+    for g in range(len(bounds) - 1):
+        end = bounds[g]
+        for t in range(bounds[g], bounds[g + 1]):
+            # invariant: every earlier step of this group than ``end`` is within the margin
+            if mirror:
+                while end < bounds[g + 1] and ascending[n - 1 - t] - ascending[n - 1 - end] < margin:
+                    end += 1
+            else:
+                while end < bounds[g + 1] and ascending[end] - ascending[t] < margin:
+                    end += 1
+            out[t] = end
+    return out
+
+
+# --------------------------------------------------------------------------------------------------
+# The Numba form of the sums over windows; its NumPy twin is ``planned_sums`` in ``plain.py``.
+#
+# All arrays are in sorted order: by group, then by ascending score. With ``mirror`` a sweep runs from the
+# last position to the first, with the order reversed: what was below is then above. Step t of a sweep
+# stands at position t, or n − 1 − t in the mirror; ``bounds`` and ``reach`` count steps.
+#
+# What a sweep costs is branches that nobody can foresee, and cache misses: hence blocks and small fixed nodes.
+
+
+_BLOCK = 128
+"""Steps that enter the window before the rows that see them are served: their states fit into the nearest cache."""
+
+
+@jit
+def dense_sums(
+    cell: Ints, reach: Ints, payload: Floats, table: Floats, first_cell: Ints, bounds: Ints, mirror: bool
+) -> Floats:
+    """Sum payloads over the window and over the cells above: O(n · w) with w columns of ``table``.
+
+    out[k, i] = Σ_p table[cell[p], cell[i] − first_cell[group]] · payload[k, p] over the window of i. The sums for all
+    cells of the group are kept up at each step that enters, for a block of steps at a time; a row then reads one of
+    them. No branch depends on the data.
+    """
+    m, n = payload.shape
+    width = table.shape[1]
+    seen = np.zeros((_BLOCK + 1, width))
+    out = np.empty((m, n))
+    for k in range(m):
+        for g in range(len(bounds) - 1):
+            seen[0] = 0.0
+            lowest = first_cell[len(bounds) - 2 - g if mirror else g]
+            t, start = bounds[g], bounds[g]
+            while t < bounds[g + 1]:
+                stop = min(start + _BLOCK, bounds[g + 1])
+                for entering in range(start, stop):
+                    # invariant: seen[j, c] is the sum for the group's cell c over the first start + j steps
+                    p = n - 1 - entering if mirror else entering
+                    j, c, value = entering - start, cell[p], payload[k, p]
+                    for there in range(width):
+                        seen[j + 1, there] = seen[j, there] + table[c, there] * value
+                while t < bounds[g + 1] and reach[t] <= stop:
+                    i = n - 1 - t if mirror else t
+                    out[k, i] = seen[reach[t] - start, cell[i] - lowest]
+                    t += 1
+                seen[0] = seen[stop - start]
+                start = stop
+    return out
+
+
+@jit
+def edge_sums(
+    cell: Ints, reach: Ints, payload: Floats, indptr: Ints, indices: Ints, weights: Floats, mirror: bool
+) -> Floats:
+    """Sum payloads over the window and over the cells above: O(n + Σ_i degree of i's cell).
+
+    out[k, i] = Σ_p weight(cell[i], cell[p]) · payload[k, p] over the window of i. A cell belongs to one
+    group, so what earlier groups left behind is never read. Many lines should be payload.T of rows in memory.
+    """
+    m, n = payload.shape
+    seen = np.zeros((len(indptr) - 1, m))
+    out = np.zeros((n, m))
+    end = 0
+    for t in range(n):
+        # invariant: seen[c] is the sum of payload over the steps before ``end`` in cell c
+        while end < reach[t]:
+            p = n - 1 - end if mirror else end
+            for k in range(m):
+                seen[cell[p], k] += payload[k, p]
+            end += 1
+        i = n - 1 - t if mirror else t
+        for e in range(indptr[cell[i]], indptr[cell[i] + 1]):
+            for k in range(m):
+                out[i, k] += weights[e] * seen[indices[e], k]
+    return out.T
+
+
+# ---------------------------------------------------------------------------------------- ladders
+
+_ONE_TREE = 1 << 16
+"""Below so many ranks, one tree over all of them fits into the processor's cache."""
+
+_CHUNK_BITS = 13
+"""Else ranks are swept over in chunks of this many bits."""
+
+_FAN_BITS = 3
+_FAN = 1 << _FAN_BITS
+
+
+@jit
+def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool) -> Floats:
+    """Sum payloads over the window and over all higher ranks of the group: O(n log n).
+
+    ``rank`` counts from the top: a smaller number stands above. out[k, i] = Σ_p payload[k, p] over the
+    window of i with rank[p] < rank[i]: of many ranks, those of higher chunks, and those of the same chunk, where
+    every chunk of a group is a group of its own.
+    """
+    m, n = payload.shape
+    if n == 0 or rank.max() < _ONE_TREE:
+        return _wide_tree_sums(rank, reach, payload, bounds, mirror)
+    out, steps, inner_rank, inner_reach, moved, inner_bounds = _part_chunks(rank, reach, payload, bounds, mirror)
+    inner = fenwick_sums(inner_rank, inner_reach, moved, inner_bounds, False)
+    for place in range(n):
+        i = n - 1 - steps[place] if mirror else steps[place]
+        for k in range(m):
+            out[k, i] += inner[k, place]
+    return out
+
+
+@jit
+def _wide_tree_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool) -> Floats:
+    """Do the same with a tree that holds, for each of a node's children, what has entered under those before it.
+
+    A step that enters adds to one node on each floor, a row that looks reads one; neither branches on data.
+    """
+    m, n = payload.shape
+    out = np.empty((m, n))
+    size = rank.max() + 1 if n else 1
+    floors = 1
+    while size > 1 << (_FAN_BITS * floors):
+        floors += 1
+    first = np.zeros(floors + 1, np.uint64)  # of the nodes on each floor
+    for f in range(floors):
+        first[f + 1] = first[f] + np.uint64(((size - 1) >> (_FAN_BITS * (f + 1))) + 1)
+    tree = np.zeros((int(first[floors]), _FAN))
+    bits, low = np.uint64(_FAN_BITS), np.uint64(_FAN - 1)  # unsigned: no index wraps round
+    for k in range(m):
+        for g in range(len(bounds) - 1):
+            end = bounds[g]
+            for t in range(bounds[g], bounds[g + 1]):
+                # invariant: the tree holds the steps of this group before ``end``
+                while end < reach[t]:
+                    p = n - 1 - end if mirror else end
+                    above, value = np.uint64(rank[p]), payload[k, p]
+                    for f in range(floors):
+                        child = above & low
+                        above >>= bits
+                        node = first[f] + above
+                        for c in range(_FAN):
+                            tree[node, c] += value if np.uint64(c) > child else 0.0
+                    end += 1
+                i = n - 1 - t if mirror else t
+                above, total = np.uint64(rank[i]), 0.0
+                for f in range(floors):
+                    child = above & low
+                    above >>= bits
+                    total += tree[first[f] + above, child]
+                out[k, i] = total
+            _clear(tree, first, rank, bounds[g], bounds[g + 1], mirror)
+    return out
+
+
+@jit
+def _clear(tree: Floats, first: Array, rank: Ints, start: int, stop: int, mirror: bool) -> None:
+    """Empty the nodes that the steps of a group have touched; all of them, where that is less work."""
+    n = len(rank)
+    if (stop - start) * (len(first) - 1) > len(tree):
+        tree[:] = 0.0
+        return
+    for t in range(start, stop):
+        above = np.uint64(rank[n - 1 - t if mirror else t])
+        for f in range(len(first) - 1):
+            above >>= np.uint64(_FAN_BITS)
+            tree[first[f] + above] = 0.0
+
+
+@jit
+def compiled_rising_sums(
+    cell: Ints, first_cell: Array, rises: Floats, reach: Ints, payload: Floats, bounds: Ints
+) -> Floats:
+    """Sum h · payload[p] over the window of i and the higher cells of its group, h how far p lies above i: O(n log n).
+
+    ``rises`` is how far each cell lies above the one before it. Of two numbers of cells in a group, that of p is higher
+    exactly when, at some bit, p has a 1, i has a 0 and all higher bits agree. So p lies above i by its own height over
+    the lowest of such a node's ones, and that one's over i: sums of rises, and nothing is ever subtracted.
+    """
+    n, n_groups = len(cell), len(bounds) - 1
+    out, height = np.zeros(n), np.zeros(len(rises))
+    size = np.max(first_cell[1:] - first_cell[:-1]) if n_groups else 1
+    plain, rising = np.zeros(size), np.zeros(size)
+    bit = 0
+    while size > 1 << bit:
+        _heights(height, first_cell, rises, bit)
+        for g in range(n_groups):
+            lowest, end = first_cell[g], bounds[g]
+            plain[: ((first_cell[g + 1] - 1 - lowest) >> (bit + 1)) + 1] = 0.0
+            rising[: ((first_cell[g + 1] - 1 - lowest) >> (bit + 1)) + 1] = 0.0
+            for i in range(bounds[g], bounds[g + 1]):
+                # invariant: each node holds those of its ones among the steps of this group before ``end``
+                while end < reach[i]:
+                    number = cell[end] - lowest
+                    if (number >> bit) & 1:
+                        plain[number >> (bit + 1)] += payload[end]
+                        rising[number >> (bit + 1)] += height[cell[end]] * payload[end]
+                    end += 1
+                number = cell[i] - lowest
+                if not (number >> bit) & 1:
+                    out[i] += rising[number >> (bit + 1)] + height[cell[i]] * plain[number >> (bit + 1)]
+        bit += 1
+    return out
+
+
+@jit
+def _heights(height: Floats, first_cell: Array, rises: Floats, bit: int) -> None:
+    """Find how far each cell lies above the lowest of its node's ones, or below it."""
+    mask = (1 << bit) - 1
+    for g in range(len(first_cell) - 1):
+        begin, stop = first_cell[g], first_cell[g + 1]
+        for c in range(begin, stop):
+            if ((c - begin) >> bit) & 1:
+                height[c] = height[c - 1] + rises[c] if (c - begin) & mask else 0.0
+        for c in range(stop - 2, begin - 1, -1):
+            if not ((c - begin) >> bit) & 1:
+                height[c] = rises[c + 1] + (0.0 if (c - begin) & mask == mask else height[c + 1])
+
+
+@jit
+def _part_chunks(
+    rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool
+) -> tuple[Floats, Ints, Ints, Ints, Floats, Ints]:
+    """Sum over the higher chunks, and gather the steps of each chunk in their order, with rank and reach inside it."""
+    m, n = payload.shape
+    out = np.zeros((m, n))
+    steps, inner_rank, inner_reach = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    moved = np.empty((m, n))
+    n_chunks = (rank.max() >> _CHUNK_BITS) + 1
+    cuts = np.empty(len(bounds) + n, np.int64)  # at most one chunk a row, and one for each group
+    n_cuts = 0
+    tree, start = np.zeros((n_chunks + 1, m)), np.zeros(n_chunks + 1, np.int64)
+    for g in range(len(bounds) - 1):
+        tree[:], start[:] = 0.0, 0
+        for t in range(bounds[g], bounds[g + 1]):
+            start[(rank[n - 1 - t if mirror else t] >> _CHUNK_BITS) + 1] += 1
+        start[0] = bounds[g]
+        for c in range(n_chunks):
+            if start[c + 1] > 0 or c == 0:
+                cuts[n_cuts] = start[c]
+                n_cuts += 1
+            start[c + 1] += start[c]
+        place, entered = start.copy(), start.copy()
+        end = bounds[g]
+        for t in range(bounds[g], bounds[g + 1]):
+            # invariant: the tree holds the steps of this group before ``end``, ``entered`` how far each chunk has got
+            while end < reach[t]:
+                p = n - 1 - end if mirror else end
+                node = (rank[p] >> _CHUNK_BITS) + 1
+                entered[node - 1] += 1
+                while node <= n_chunks:
+                    for k in range(m):
+                        tree[node, k] += payload[k, p]
+                    node += node & -node
+                end += 1
+            i = n - 1 - t if mirror else t
+            chunk = rank[i] >> _CHUNK_BITS
+            q = place[chunk]
+            place[chunk] = q + 1
+            steps[q], inner_rank[q], inner_reach[q] = t, rank[i] - (chunk << _CHUNK_BITS), entered[chunk]
+            node = chunk
+            for k in range(m):
+                moved[k, q] = payload[k, i]
+            while node > 0:
+                for k in range(m):
+                    out[k, i] += tree[node, k]
+                node -= node & -node
+    cuts[n_cuts] = n
+    return out, steps, inner_rank, inner_reach, moved, cuts[: n_cuts + 1]
+
+
+@jit
+def fenwick_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool) -> Floats:
+    """Do the same for many lines at once, which should be payload.T of rows in memory: one tree over all ranks."""
+    m, n = payload.shape
+    out = np.zeros((n, m))
+    tree = np.zeros((rank.max() + 2 if n else 1, m))
+    for g in range(len(bounds) - 1):
+        size = 0
+        for t in range(bounds[g], bounds[g + 1]):
+            size = max(size, rank[n - 1 - t if mirror else t] + 1)
+        tree[: size + 1] = 0.0
+        end = bounds[g]
+        for t in range(bounds[g], bounds[g + 1]):
+            # invariant: the tree holds the steps of this group before ``end``
+            while end < reach[t]:
+                p = n - 1 - end if mirror else end
+                node = rank[p] + 1
+                while node <= size:
+                    for k in range(m):
+                        tree[node, k] += payload[k, p]
+                    node += node & -node
+                end += 1
+            i = n - 1 - t if mirror else t
+            node = rank[i]
+            while node > 0:
+                for k in range(m):
+                    out[i, k] += tree[node, k]
+                node -= node & -node
+    return out.T

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Array, Floats, Ints
-from .dispatch import use_compiled
+from .dispatch import jit, use_compiled
 
 _CHUNK = 1 << 18
 """Walks (a row in a tree) that the NumPy form makes at a time."""
 
 
-class Nodes(NamedTuple):
+class TreeNodes(NamedTuple):
     """The nodes of all trees, and where each tree has its root."""
 
     feature: Ints
@@ -29,19 +29,18 @@ class Nodes(NamedTuple):
     roots: Ints
 
 
-def tree_sums(nodes: Nodes, X: Array) -> Floats:
+def tree_sums(nodes: TreeNodes, X: Array) -> Floats:
     """Sum the leaf values that each row of a dense X falls into, tree after tree: the same bits in both forms.
 
     A float32 is compared as the float64 of the same value.
     """
     if not use_compiled(len(X) * len(nodes.roots)):
         return _plain_sums(nodes, X)
-    from . import compiled_trees as form
 
-    return form.tree_sums(np.ascontiguousarray(X), *nodes)
+    return _compiled_sums(np.ascontiguousarray(X), *nodes)
 
 
-def _plain_sums(nodes: Nodes, X: Array) -> Floats:
+def _plain_sums(nodes: TreeNodes, X: Array) -> Floats:
     n, n_trees = len(X), len(nodes.roots)
     out = np.zeros(n)
     rows = max(1, _CHUNK // max(n_trees, 1))
@@ -51,7 +50,7 @@ def _plain_sums(nodes: Nodes, X: Array) -> Floats:
     return out
 
 
-def _walk(nodes: Nodes, X: Array) -> Ints:
+def _walk(nodes: TreeNodes, X: Array) -> Ints:
     """Return the leaf of each tree that each row falls into, one line a tree."""
     place = np.repeat(nodes.roots, len(X))
     row = np.tile(np.arange(len(X)), len(nodes.roots))
@@ -63,3 +62,29 @@ def _walk(nodes: Nodes, X: Array) -> Ints:
         place[walking] = at = np.where(goes_left, nodes.left[at], nodes.right[at])
         walking = walking[nodes.left[at] >= 0]
     return place.reshape(len(nodes.roots), len(X))
+
+
+# --------------------------------------------------------------------------------------------------
+# The Numba form of :mod:`wellorder.sweeps.trees`.
+
+
+_ROWS = 256
+"""Rows that go through all trees together: few enough to stay near the processor."""
+
+
+@jit
+def _compiled_sums(
+    X: Array, feature: Ints, threshold: Floats, left: Ints, right: Ints, value: Floats, roots: Ints
+) -> Floats:
+    """Walk every row down every tree; a block of rows at a time, and the block tree after tree."""
+    n = len(X)
+    out = np.zeros(n)
+    for begin in range(0, n, _ROWS):
+        for root in roots:
+            for i in range(begin, min(begin + _ROWS, n)):
+                k = root
+                # ends: children stand after their parents
+                while left[k] >= 0:
+                    k = left[k] if X[i, feature[k]] <= threshold[k] else right[k]
+                out[i] += value[k]
+    return out

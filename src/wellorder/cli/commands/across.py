@@ -30,8 +30,7 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
     Methods are ranked on each data set; mean ranks closer than the critical difference are not told apart (Friedman's
     and Nemenyi's tests).
     """
-    from ...evaluation.across import means_across
-    from ...evaluation.records import read_records
+    from ...evaluation import means_across, read_records
     from ...figures import CriticalDifferenceDisplay
 
     refuse_overwriting(records, report)

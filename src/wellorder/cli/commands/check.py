@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from ..options import data_options, json_option, read_data
-from ..output import print_json, print_table, say
-from ..wording import as_options
+from ..output import as_options, print_json, print_table, say
 
 _SIGNS = {"note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 

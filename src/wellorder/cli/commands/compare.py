@@ -78,9 +78,7 @@ def command(
     one whose time was up, when it is given with a larger time budget. Ctrl-C shows what there is by then.
     """
     from ...evaluation import compare
-    from ..ending import as_plain, exit_if_interrupted, write_report
-    from ..leaderboard import how_to_go_on, print_leaderboard
-    from ..live import live_board
+    from ..leaderboard import as_plain, exit_if_interrupted, how_to_go_on, live_board, print_leaderboard, write_report
 
     if models == ():
         raise click.UsageError("--models names no method; leave it out for all that suit the data")

@@ -37,9 +37,7 @@ def command(folder: str, time_budget: float) -> None:
     """
     from ...data import read, write_diabetes
     from ...evaluation import compare
-    from ..ending import exit_if_interrupted, write_report
-    from ..leaderboard import print_leaderboard
-    from ..live import live_board
+    from ..leaderboard import exit_if_interrupted, live_board, print_leaderboard, write_report
 
     os.makedirs(folder, exist_ok=True)
     data, report = os.path.join(folder, "diabetes.csv"), os.path.join(folder, "report.html")

@@ -54,7 +54,7 @@ def command(
 
 def _judge_run(path: str, data: tuple[str, ...], metrics: tuple[str, ...], qrels: str) -> dict[str, float]:
     from ...data import read_qrels, read_run
-    from ...evaluation.runs import evaluate_run
+    from ...evaluation import evaluate_run
 
     if data:
         raise click.UsageError(f"with --qrels there is a run and nothing else to name; what is {data[0]!r} for?")

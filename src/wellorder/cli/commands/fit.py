@@ -67,7 +67,7 @@ def command(
     """
     from ...evaluation import find_method, fit_table
     from ...persistence import save
-    from ..settings import read_settings
+    from ..options import read_settings
 
     refuse_overwriting([*data, roles["items"]], output)
     method = find_method(name)

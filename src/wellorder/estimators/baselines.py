@@ -1,0 +1,219 @@
+"""What the baselines share: scores that are linear in the columns, dense or sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import Ridge
+from sklearn.utils.validation import check_is_fitted
+
+from ..losses import LOSSES, risk_at
+from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swapped_weight
+from ..state import Part, figure, floats, place
+from ..sweeps import Array, Floats
+from .base import Ranker, as_order, check_option, check_positive, refuse_no_pairs, validate_data
+
+
+class LinearRanker(Ranker):
+    """A ranker whose scores are X @ coef_; every pair of different grades counts the same."""
+
+    order = "full"
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each row; a higher score stands above."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_)
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"coef_": floats("d")}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+# --------------------------------------------------------------------------------------------------
+# BestFeature: the baseline that every model has to beat, the best single column.
+
+
+class BestFeature(LinearRanker):
+    r"""The one column, upright or upside down, that swaps the fewest training pairs.
+
+    .. math:: f(x) = \pm x_j, \quad (j, \pm) = \arg\min \sum_{(i, k)} W_{ik} \, [f(x_i) \le f(x_k)]
+
+    A tie is a swap. Of several columns that are equally good, the first is taken.
+
+    Parameters
+    ----------
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        1 or −1 for the column taken, 0 elsewhere.
+    feature_ : int
+        The number of that column.
+    swapped_pairs_ : float
+        Its share of swapped training pairs.
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> ranker = wo.BestFeature().fit([[3, 1], [2, 9], [1, 2]], [0, 1, 2])
+    >>> ranker.feature_, ranker.coef_.tolist()
+    (0, [-1.0, 0.0])
+    """
+
+    def __init__(self, *, levels: Any = None) -> None:
+        self.levels = levels
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> BestFeature:
+        """Choose the column; y is grades, Grades or Comparisons."""
+        X = validate_data(self, X, accept_sparse="csc", dtype=np.float64)
+        order = as_order(y, groups, sample_weight, "full", self.levels)
+        if isinstance(order, OrderSum):
+            raise ValueError("BestFeature takes grades or comparisons, not their sum")
+        pairs = order.to_pairs(X.shape[0])
+        refuse_no_pairs(order, pairs.n_pairs)
+        least = _least_swapped(pairs, X)
+        # invariant: `best` is the first of the columns, upright and turned, seen so far with the fewest swaps
+        best = (np.inf, 0, False)
+        for feature in range(X.shape[1]) if least is None else np.argsort(least, kind="stable").tolist():
+            if least is not None and least[feature] > best[0]:
+                break
+            column = X[:, feature] if least is None else X[:, [feature]].toarray().ravel()
+            for turned in (False, True):
+                best = min(best, (_swapped(pairs, -column if turned else column), feature, turned))
+        self.n_groups_ = order.n_groups
+        swapped, self.feature_, turned = best
+        self.swapped_pairs_ = float(swapped / pairs.total)
+        self.coef_ = np.zeros(X.shape[1])
+        self.coef_[self.feature_] = -1.0 if turned else 1.0
+        return self
+
+    def _fitted_state(self) -> dict[str, Part]:
+        return super()._fitted_state() | {"feature_": place(below="d"), "swapped_pairs_": figure()}
+
+
+def _least_swapped(pairs: GradedPairs | ListedPairs, X: Any) -> Floats | None:
+    """Bound from below what each sparse column swaps, in O(entries): pairs of rows that have no entry in it are ties.
+
+    None for dense rows. Of a million columns a few have to be looked at then: those whose entries are in many pairs.
+    """
+    if not sp.issparse(X):
+        return None
+    pairs_of_row = 0.5 * risk_at(LOSSES["squared_hinge"], np.zeros(X.shape[0]), pairs).hessian_diagonal()
+    stored = sp.csc_array((np.where(X.data != 0, pairs_of_row[X.indices], 0.0), X.indices, X.indptr), X.shape)
+    covered = np.asarray(stored.sum(axis=0)).ravel()
+    least = pairs.total - covered - 1e-9 * pairs.total  # less what rounding may add
+    constant = np.flatnonzero(covered == 0)  # every pair is a tie, and one such column is as good as another
+    least[constant[:1]], least[constant[1:]] = pairs.total, np.inf
+    return np.asarray(least)
+
+
+def _swapped(pairs: GradedPairs | ListedPairs, scores: Floats) -> float:
+    if isinstance(pairs, GradedPairs):
+        return float(swapped_weight(pairs, scores, "error"))
+    return float(pairs.weight[scores[pairs.high] <= scores[pairs.low]].sum())
+
+
+# --------------------------------------------------------------------------------------------------
+# RidgeRanker: what many do instead of ranking, least squares on the grades.
+
+
+class RidgeRanker(LinearRanker):
+    r"""Ridge regression on the grades, or on their ranks, used as a ranker.
+
+    .. math:: \min_{w, b} \; \sum_i (t_i - w^\top x_i - b)^2 + \alpha \|w\|^2
+
+    where t is the grade itself (its place among the levels, where grades are text), or its mean rank within
+    the group, from −½ to ½. From comparisons, :math:`t` is the outcome, x the difference of the two items,
+    and b is zero. A baseline: it looks at no pair of rows.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the penalty.
+    on : {"grades", "ranks"}, default="grades"
+        What is regressed on the features.
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+    n_groups_ : int
+        The groups that it was fitted on; 1 where none were given.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> wo.RidgeRanker(on="ranks").fit([[0.0], [1.0], [2.0]], [1, 10, 100]).score([[0.0], [1.0]], [1, 10])
+    1.0
+    """
+
+    def __init__(self, alpha: float = 1.0, *, on: str = "grades", levels: Any = None) -> None:
+        self.alpha = alpha
+        self.on = on
+        self.levels = levels
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> RidgeRanker:
+        """Fit the regression; y is grades, Grades or Comparisons."""
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        order = as_order(y, groups, sample_weight, "full", self.levels)
+        if isinstance(order, OrderSum):
+            raise ValueError("RidgeRanker takes grades or comparisons, not their sum")
+        refuse_no_pairs(order, order.to_pairs(X.shape[0]).n_pairs)
+        if isinstance(order, Comparisons):
+            rows, target, weight = X[order.right] - X[order.left], order.outcome.astype(float), order.weight
+        else:
+            judged = np.flatnonzero(order.level >= 0)
+            rows = X if len(judged) == X.shape[0] else X[judged]
+            target = (grade_numbers(order) if self.on == "grades" else grade_ranks(order))[judged]
+            weight = None if order.weight is None else order.weight[judged]
+        solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
+        self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
+        self.n_groups_ = order.n_groups
+        return self
+
+    def _check_parameters(self) -> None:
+        check_positive(self.alpha, "alpha")
+        check_option(self.on, "on", ("grades", "ranks"))
+
+
+def grade_numbers(grades: Grades) -> Floats:
+    """Return each row's grade as a number, or the place of its level where grades are text."""
+    try:
+        of_level = np.array(grades.levels, dtype=float)
+    except (TypeError, ValueError):
+        of_level = np.arange(len(grades.levels), dtype=float)
+    return of_level[grades.level]
+
+
+def grade_ranks(grades: Grades) -> Floats:
+    """Return each judged row's mean rank within its group, by weight, from −½ to ½."""
+    group = np.zeros(len(grades), dtype=np.int64) if grades.group is None else grades.group.astype(np.int64)
+    weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+    weight = np.where(grades.level >= 0, weight, 0.0)
+    width = len(grades.levels) + 1
+    cells, cell = np.unique(group * width + grades.level + 1, return_inverse=True)  # by group, then level
+    of_cell = np.bincount(cell, weight)
+    below = np.cumsum(of_cell) - of_cell
+    cell_group = cells // width
+    first = np.searchsorted(cell_group, cell_group)
+    total = np.bincount(cell_group, of_cell)[cell_group]
+    place = (below - below[first] + 0.5 * of_cell) / np.where(total > 0, total, 1.0) - 0.5
+    return np.asarray(place[cell])
