@@ -9,7 +9,7 @@ from wellorder import RankSVM
 from wellorder.losses import LOSSES
 from wellorder.order import Grades
 from wellorder.solvers import make_problem
-from wellorder.solvers.newton_cg import IDENTITY, by_inverse, sampled_hessian, some_rows
+from wellorder.solvers.newton import IDENTITY, by_inverse, sampled_hessian, some_rows
 from wellorder.spaces import Kernel, LinearSpace
 
 

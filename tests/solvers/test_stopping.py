@@ -8,7 +8,7 @@ import pytest
 import wellorder as wo
 from wellorder.losses import LOSSES
 from wellorder.solvers import Problem, make_problem, newton_cg
-from wellorder.solvers.newton_cg import Preconditioner
+from wellorder.solvers.newton import Preconditioner
 from wellorder.spaces import LinearSpace
 
 
@@ -87,7 +87,7 @@ def test_a_sample_shows_every_group_its_part():
 
 
 def test_a_problem_over_a_sample_has_the_same_weight_on_the_mean_loss():
-    from wellorder.solvers.coarse_to_fine import _smaller_linear
+    from wellorder.solvers.stages import _smaller_linear
 
     X = np.random.default_rng(5).standard_normal((20_000, 4))
     problem = make_problem(LinearSpace(X), wo.Grades(X[:, 0].round()).pairs, LOSSES["squared_hinge"], 2.0)

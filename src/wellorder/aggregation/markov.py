@@ -169,7 +169,7 @@ def _majorities(some: Floats, others: Floats, weights: Floats) -> Array:
 
 
 # --------------------------------------------------------------------------------------------------
-# Markov chains over short lists, many of them: majorities and where the walk rests, list by list.
+# Many short lists at once, compiled: majorities and where the walk rests, list by list.
 
 
 @jit

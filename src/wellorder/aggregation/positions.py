@@ -1,4 +1,4 @@
-"""The scores of several rankers: rows × rankers, in lists."""
+"""Aggregation by places in the lists: Borda counts and median ranks, in O(rankers · n log n)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 
 from ..order import encode_groups, exact_numbers, in_order
 from ..sweeps import Array, Floats, Ints, sort_rows, use_compiled
+
+# --------------------------------------------------------------------------------------------------
+# The scores of several rankers: rows × rankers, in lists.
 
 
 def read_scores(scores: Any, groups: Any) -> tuple[Floats, Ints | None, Array]:
@@ -49,7 +52,7 @@ def read_ranker_weights(weights: Any, n_rankers: int) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# Aggregation by places in the lists: Borda counts and median ranks, in O(rankers · n log n).
+# Borda counts and median ranks.
 
 
 def borda(scores: Any, groups: Any = None, weights: Any = None) -> Floats:

@@ -1,4 +1,4 @@
-"""A leaderboard in the terminal, and how to go on where it is not complete."""
+"""A comparison at the command line: while it goes on, its leaderboard, and how it ends."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..evaluation import AnyTable, Leaderboard, Plan, Progress, Record, Standing
+
+
+# --------------------------------------------------------------------------------------------------
+# The leaderboard, and how to go on where it is not complete.
 
 
 _WIDE = 110
@@ -109,7 +113,7 @@ def _verdict(standing: Standing) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A comparison while it goes on: one line a method, the leader on top; on stderr, and only at a terminal.
+# While it goes on: one line a method, the leader on top; on stderr, and only at a terminal.
 
 
 _AROUND = 5
@@ -256,7 +260,7 @@ def live_board() -> Iterator[LiveBoard | None]:
 
 
 # --------------------------------------------------------------------------------------------------
-# How a comparison ends at the command line: its report, its JSON, and its exit code.
+# How it ends: its report, its JSON, and its exit code.
 
 
 def write_report(table: AnyTable, board: Leaderboard, path: str) -> None:

@@ -1,4 +1,7 @@
-"""Options as they are written on the command line, where the library names them as in Python."""
+"""What a person sees: words and tables to stdout, plain when piped; progress to stderr, only at a terminal.
+
+Names come from files of others: what a terminal would obey is written out, here, for everything that is printed.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+# --------------------------------------------------------------------------------------------------
+# Options as they are written on the command line, where the library names them as in Python.
+
+
 _OPTION = re.compile(
     r"(?<![\w.'\"])(target|group|item|items|weight|levels|drop|format)=(?:'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
 )
@@ -41,9 +48,7 @@ def as_options(message: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# What a person sees: words and tables to stdout, plain when piped; progress to stderr, only at a terminal.
-#
-# Names come from files of others: what a terminal would obey is written out, here, for everything that is printed.
+# Printing.
 
 
 class _Outlet(io.FileIO):

@@ -162,7 +162,7 @@ def _refuse_undeclared(sheet: Sheet) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# ARFF text for a frame of columns.
+# Writing.
 
 
 _PLAIN = re.compile(r"[^\s,'\"%{}\\?][^\s,'\"{}\\]*")

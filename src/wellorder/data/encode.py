@@ -1,4 +1,4 @@
-"""Columns of any kind of table, read the same way: numbers with NaN, or text with None, where missing."""
+"""From columns to numbers, the same way at training and ever after."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ from ..writing import counted
 from .lines import COPIES, DataError, Places, name_place, row_error
 from .sheet import Sheet, as_text, one_line, settle, settle_as_text
 from .table import FeatureParts, Table
+
+# --------------------------------------------------------------------------------------------------
+# Columns of any kind of table, read the same way: numbers with NaN, or text with None, where missing.
+
 
 Columns: TypeAlias = dict[str, Array]
 """Float64 arrays (numbers), or arrays of str and None (categories)."""
@@ -424,7 +428,7 @@ def center_and_scale(moments: Moments) -> tuple[float, float]:
 
 
 # --------------------------------------------------------------------------------------------------
-# From columns to numbers, the same way at training and ever after.
+# The encoder.
 
 
 _FEW = 10

@@ -1,8 +1,4 @@
-"""Comma-, semicolon- and tab-separated files: polars parses, but only after every row was counted here.
-
-polars fills short rows with missing values and says nothing. So the places of separators, line ends and
-quotes are found first, in a few passes over the bytes; they also give every row the line it starts in.
-"""
+"""The formats of files: what reads each, and how it is recognised."""
 
 from __future__ import annotations
 
@@ -26,6 +22,13 @@ from .letor import is_letor, read_letor
 from .lines import COPIES, DataError, OpenFile, PathLike, empty_file, read_bytes, read_text, room, shorten, too_large
 from .sheet import Sheet, one_line, refuse_twice
 from .table import Table
+
+# --------------------------------------------------------------------------------------------------
+# Comma-, semicolon- and tab-separated files: polars parses, but only after every row was counted here.
+#
+# polars fills short rows with missing values and says nothing. So the places of separators, line ends and
+# quotes are found first, in a few passes over the bytes; they also give every row the line it starts in.
+
 
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -293,7 +296,7 @@ def _try_apart(source: str, content: bytes) -> None:
 
 
 # --------------------------------------------------------------------------------------------------
-# The formats of files: what reads each, and how it is recognised.
+# Which format a file has.
 
 
 @dataclass(frozen=True)

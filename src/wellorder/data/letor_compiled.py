@@ -1,14 +1,7 @@
-"""Decimal numbers in bytes to floats, compiled: exactly what Python's ``float()`` gives, or no answer.
+"""LETOR lines read in one compiled pass over the bytes of a block, their decimals correctly rounded.
 
-A number is w · 10^q with a whole number w of at most 19 digits. Where w is below 2^53 and |q| at most 22, both
-w and 10^|q| are floats themselves and one multiplication or division rounds correctly (Clinger). Otherwise
-w is multiplied by 128 bits of 5^q, which decides the rounding in all but contrived cases (Eisel and Lemire).
-What neither covers is left to the caller, who asks Python.
-
-References
-----------
-Clinger (1990), How to read floating point numbers accurately.
-Lemire (2021), Number parsing at a gigabyte per second.
+Import this module only for large files: compiling takes seconds the first time. It knows good lines only.
+At any other it stops, and the plain form reads that line or says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -20,6 +13,20 @@ import numpy as np
 
 from ..sweeps import Array, Floats, Ints, jit
 from .letor_plain import PLAIN_DIGITS, Limits, Rows, parse_lines, text_array
+
+# --------------------------------------------------------------------------------------------------
+# Decimal numbers in bytes to floats, compiled: exactly what Python's ``float()`` gives, or no answer.
+#
+# A number is w · 10^q with a whole number w of at most 19 digits. Where w is below 2^53 and |q| at most 22, both
+# w and 10^|q| are floats themselves and one multiplication or division rounds correctly (Clinger). Otherwise
+# w is multiplied by 128 bits of 5^q, which decides the rounding in all but contrived cases (Eisel and Lemire).
+# What neither covers is left to the caller, who asks Python.
+#
+# References
+# ----------
+# Clinger (1990), How to read floating point numbers accurately.
+# Lemire (2021), Number parsing at a gigabyte per second.
+
 
 TAB, NEWLINE, RETURN, BLANK, HASH = 9, 10, 13, 32, 35
 _PLUS, _MINUS, _POINT, _ZERO = 43, 45, 46, 48
@@ -182,10 +189,7 @@ def _multiply(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 
 # --------------------------------------------------------------------------------------------------
-# The compiled form of reading LETOR lines: one pass over the bytes of a block.
-#
-# Import this module only for large files: compiling takes seconds the first time. It knows good lines only.
-# At any other it stops, and the plain form reads that line or says what is wrong with it.
+# Lines.
 
 
 _COLON, _EQUALS, _QUESTION, _MINUS, _ZERO = 58, 61, 63, 45, 48

@@ -1,4 +1,8 @@
-"""Query ids as files spell them: whole numbers where every one is written as such, else text."""
+"""The grammar of a LETOR line, in plain Python: the small files, and every error message.
+
+``grade [qid:ID] index:value … [# comment]``. The compiled form leaves each line that it cannot take to this
+one, so that both accept the same files, with the same values and the same errors.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,10 @@ import numpy as np
 
 from ..sweeps import Array, Floats, Ints
 from .lines import DataError, decode, shorten
+
+# --------------------------------------------------------------------------------------------------
+# Query ids as files spell them: whole numbers where every one is written as such, else text.
+
 
 PLAIN_DIGITS = 18
 """Digits that an id may have to count as a whole number: any such number fits in 64 bits."""
@@ -50,10 +58,7 @@ def text_array(texts: Sequence[str]) -> Array:
 
 
 # --------------------------------------------------------------------------------------------------
-# The grammar of a LETOR line, in plain Python: the small files, and every error message.
-#
-# ``grade [qid:ID] index:value … [# comment]``. The compiled form leaves each line that it cannot take to this
-# one, so that both accept the same files, with the same values and the same errors.
+# Lines.
 
 
 _FORM = "a line reads: grade qid:ID index:value … # comment"

@@ -1,4 +1,9 @@
-"""What is wrong with a file: which file, which line, and what to do about it."""
+"""Bytes and lines of a file that may be gzipped, damaged, enormous or not text at all.
+
+A file is gzipped if it starts so, whatever its name. A UTF-8 byte order mark is dropped. Lines end with LF,
+CRLF or a lone CR, as in Python's own text files; what leaves this module has LF alone, so line numbers here
+are those that an editor shows. Whatever is wrong comes as a :class:`DataError` with the fix.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,9 @@ from ..memory import available_bytes
 from ..sweeps import Array, Ints
 from ..whole_files import whole_file
 from ..writing import visible, write_bytes
+
+# --------------------------------------------------------------------------------------------------
+# What is wrong with a file: which file, which line, and what to do about it.
 
 
 class DataError(ValueError):
@@ -95,11 +103,7 @@ def row_error(places: Places | None, problem: str, row: int) -> ValueError:
 
 
 # --------------------------------------------------------------------------------------------------
-# Bytes and lines of a file that may be gzipped, damaged, enormous or not text at all.
-#
-# A file is gzipped if it starts so, whatever its name. A UTF-8 byte order mark is dropped. Lines end with LF,
-# CRLF or a lone CR, as in Python's own text files; what leaves this module has LF alone, so line numbers here
-# are those that an editor shows. Whatever is wrong comes as a :class:`DataError` with the fix.
+# Reading.
 
 
 PathLike: TypeAlias = "str | os.PathLike[str]"

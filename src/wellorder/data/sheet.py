@@ -1,4 +1,4 @@
-"""Columns as they stand in a file, before anybody has said what they mean."""
+"""Columns as they stand in a file, before anybody has said what they mean: numbers, or text."""
 
 from __future__ import annotations
 

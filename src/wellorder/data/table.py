@@ -1,4 +1,4 @@
-"""What a file holds, once read: graded rows, or comparisons of items."""
+"""What a file holds, once read (graded rows, or comparisons of items), and pairs that a model is asked about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every estimator that takes grades does with its input: check it, or say what is wrong with it."""
+"""What all rankers share: a score a row, and how well the scores order."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ from ..solvers import SolveResult
 from ..spaces import each_entry_once, is_dask
 from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
 from ..sweeps import Array, is_tensor, to_numpy
+
+# --------------------------------------------------------------------------------------------------
+# What every estimator that takes grades does with its input: check it, or say what is wrong with it.
+
 
 Order: TypeAlias = Grades | Comparisons | OrderSum
 F = TypeVar("F", bound=Callable[..., Any])
@@ -253,7 +257,7 @@ def _empty_frame(X: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------
-# What all rankers share: a score a row, and how well the scores order.
+# Rankers.
 
 
 __all__ = ["Ranker", "list_scores"]

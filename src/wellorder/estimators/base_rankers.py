@@ -1,4 +1,4 @@
-"""Several linear functions side by side, each over its own two parts of the rows; X is read once for all of them."""
+"""Rankers made of rankers: how the inner ones are fitted, on which rows, and with what."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from ..spaces import Function, near_zero
 from ..sweeps import Array, Floats, Ints, dot
 from .base import NOTHING_TOLD_APART, read_order, warn_of_one_score
 from .rank_svm import RankSVM
+
+# --------------------------------------------------------------------------------------------------
+# Several linear functions side by side, each over its own two parts of the rows; X is read once for all of them.
 
 
 class StackedSpace:
@@ -277,7 +280,7 @@ def _parted(stack: Stack, result: SolveResult, C: float) -> list[SolveResult]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Rankers made of rankers: how the inner ones are fitted, on which rows, and with what.
+# How they are fitted.
 
 
 def check_base(estimator: Any) -> Any:

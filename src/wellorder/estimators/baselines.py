@@ -1,4 +1,4 @@
-"""What the baselines share: scores that are linear in the columns, dense or sparse."""
+"""The baselines: the best single column, and least squares on the grades."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swa
 from ..state import Part, figure, floats, place
 from ..sweeps import Array, Floats
 from .base import Ranker, as_order, check_option, check_positive, refuse_no_pairs, validate_data
+
+# --------------------------------------------------------------------------------------------------
+# What they share: scores that are linear in the columns, dense or sparse.
 
 
 class LinearRanker(Ranker):

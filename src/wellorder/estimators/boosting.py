@@ -1,4 +1,4 @@
-"""What a boosted model lowers: the risk of the training rows, and beside it that of rows kept apart."""
+"""What boosting is given to do: training rows with their risk, and rows that say how many rounds are enough."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ from ..solvers import Validation
 from ..sweeps import Array, Floats, prefer_compiled, use_compiled
 from .base import Order, read_order, refuse_lost_pairs, refuse_no_pairs
 from .ordinal_model import NumberedRows
+
+# --------------------------------------------------------------------------------------------------
+# What a boosted model lowers: the risk of the training rows, and beside it that of rows kept apart.
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,7 @@ def take_rows(rows: GradedRows, places: Array) -> GradedRows:
 
 
 # --------------------------------------------------------------------------------------------------
-# What boosting is given to do: training rows with their risk, and rows that say how many rounds are enough.
+# Rows, and rows kept apart.
 
 
 class Rows(NamedTuple):

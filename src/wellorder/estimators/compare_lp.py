@@ -1,4 +1,4 @@
-"""The maximum-margin linear programme (7) over comparisons with ties, by HiGHS."""
+"""CompareLP: whether comparisons can be separated at all, and with which margin."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from ..sweeps import Array, Floats, near_one
 from .base import check_positive
 from .compare_model import CompareModel, refuse_only_ties, with_pairs
 from .kernel_model import KernelModel
+
+# --------------------------------------------------------------------------------------------------
+# The maximum-margin linear programme, by HiGHS.
+
 
 _INFEASIBLE = 2
 
@@ -98,7 +102,7 @@ def _prices(weight: Floats, C: float, alpha: float) -> tuple[Floats, float]:
 
 
 # --------------------------------------------------------------------------------------------------
-# CompareLP: whether comparisons can be separated at all, and with which margin.
+# The model.
 
 
 _TOLERANCE = 1e-7

@@ -1,4 +1,4 @@
-"""The kernel between pairs of items: that of their differences in the kernel's own space."""
+"""Comparisons with ties: how their risk is minimised, over kernels and over few columns, smooth or with corners."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from ..order import ListedPairs
 from ..solvers import Objective, SolveResult, coarse_to_fine, cutting_plane, make_problem, round_off
 from ..spaces import Kernel, LinearSpace, RowSpace, Space, is_dask, linear_space, take_rows
 from ..sweeps import Array, Floats, dot
+
+# --------------------------------------------------------------------------------------------------
+# The kernel between pairs of items: that of their differences in the kernel's own space.
+
 
 _ROWS = 512
 """Lines of the kernel that are made at a time, so that little beside the result is in memory."""

@@ -1,4 +1,4 @@
-"""From score differences to probabilities of the three outcomes, symmetric in the two items."""
+"""CompareSVM: a ranking function with a margin for ties, from comparisons."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ from .compare_model import (
 )
 from .compare_solving import PairKernel, TieProblem, explicit_svm, flipped_kernel_svm, refuse_many_flipped, tied_svm
 from .kernel_model import KernelModel
+
+# --------------------------------------------------------------------------------------------------
+# From score differences to probabilities of the three outcomes, symmetric in the two items.
+
 
 N_FOLDS = 5
 _MOST_STEPS = 100
@@ -183,7 +187,7 @@ def _couples(items: Any, pairs: TiedPairs) -> Array:
 
 
 # --------------------------------------------------------------------------------------------------
-# CompareSVM: a ranking function with a margin for ties, from comparisons.
+# The model.
 
 
 _LOSSES = ("hinge", "squared_hinge", "logistic")

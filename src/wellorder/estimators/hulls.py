@@ -1,8 +1,12 @@
-"""Slacks of convex hulls: a threshold for every edge of an order graph, rows of either level on their own side of it.
+"""Everything that convex hulls on an order graph need and nothing else does: loss, programmes, neighbours, task.
 
 Constraints between all points of two convex hulls come down to one threshold an edge (Farkas). Given the scores the
 edges do not know of each other, and within a level the rows that one of them sees on its wrong side stand side by
 side once they are sorted: sums over them are differences of running sums.
+
+References
+----------
+Fung, Rosales and Krishnapuram (2006), Learning rankings via convex hull separation. NIPS 18.
 """
 
 from __future__ import annotations
@@ -25,6 +29,9 @@ from ..spaces import KernelSpace
 from ..sweeps import Array, Floats, Ints, dot, sort_rows, use_compiled
 from .base import read_order, refuse_no_pairs
 from .ordinal_model import level_labels
+
+# --------------------------------------------------------------------------------------------------
+# Slacks: a threshold for every edge of an order graph, rows of either level on their own side of it.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Weights of rankers, learned: one at a time, as far as a judge of the aggregate says that it helps."""
+"""MultipleHyperplaneRanker: one ranker for each two grades, their rankings aggregated list by list."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ from .base_rankers import (
     score_table,
 )
 from .rank_svm import RankSVM
+
+# --------------------------------------------------------------------------------------------------
+# Weights of rankers, learned: one at a time, as far as a judge of the aggregate says that it helps.
+
 
 _SHARES = np.linspace(0.0, 1.0, 21)
 """Shares of the whole weight that a ranker is tried with."""
@@ -164,7 +168,7 @@ def _some(grades: Grades, rows: Ints) -> Grades:
 
 
 # --------------------------------------------------------------------------------------------------
-# MultipleHyperplaneRanker: one ranker for each two grades, their rankings aggregated list by list.
+# The model.
 
 
 MOST_RANKERS = 190

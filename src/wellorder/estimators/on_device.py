@@ -1,8 +1,4 @@
-"""Problems whose scores are on a device: a small sample of the rows helps, solved there too.
-
-Products with X cost a device so little that one sample is enough: it gives the start, and the inverse Hessian that
-preconditions. Neither changes what is minimised. Vectors never leave the device; single numbers do.
-"""
+"""Fits on a torch device: how they are solved there, and what a kernel model does on one."""
 
 from __future__ import annotations
 
@@ -21,6 +17,13 @@ from ..state import Part, none_or, text
 from ..sweeps import Array, Floats, all_finite, beside, is_tensor, namespace, to_numpy
 from .base import by_rows
 from .kernel_model import KernelModel
+
+# --------------------------------------------------------------------------------------------------
+# Problems whose scores are on a device: a small sample of the rows helps, solved there too.
+#
+# Products with X cost a device so little that one sample is enough: it gives the start, and the inverse Hessian that
+# preconditions. Neither changes what is minimised. Vectors never leave the device; single numbers do.
+
 
 _SAMPLE = 20_000
 _ROWS_PER_COEF = 20

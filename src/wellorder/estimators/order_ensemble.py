@@ -1,4 +1,4 @@
-"""Newton's method over coefficients that must not be negative, for few of them."""
+"""OrderEnsemble: several rankers, their scores or rankings added up with weights that unseen rows have taught."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ from .out_of_fold import (
     out_of_fold_points,
 )
 from .rank_svm import RankSVM
+
+# --------------------------------------------------------------------------------------------------
+# Newton's method over coefficients that must not be negative, for few of them.
+
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +207,7 @@ def input_tag(estimators: Any, name: str) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------
-# OrderEnsemble: several rankers, their scores or rankings added up with weights that unseen rows have taught.
+# The model.
 
 
 _FLOATS = (np.float64, np.float32)

@@ -1,8 +1,4 @@
-"""Proportional odds without a penalty: maximum likelihood, with standard errors, by Newton's method.
-
-The thresholds are minimised out, so that Newton's method works on the coefficients alone. Its matrix is the
-information about them that is left when the thresholds have taken theirs.
-"""
+"""ProportionalOdds: the ordinal logistic model, with probabilities of the grades."""
 
 from __future__ import annotations
 
@@ -33,6 +29,13 @@ from .base import (
     warn_of_one_score,
 )
 from .ordinal_model import OrdinalModel
+
+# --------------------------------------------------------------------------------------------------
+# Proportional odds without a penalty: maximum likelihood, with standard errors, by Newton's method.
+#
+# The thresholds are minimised out, so that Newton's method works on the coefficients alone. Its matrix is the
+# information about them that is left when the thresholds have taken theirs.
+
 
 _MOST_COEF = 2_000
 """Wider problems have no room for their information, and seldom a maximum."""
@@ -205,7 +208,7 @@ def _separated() -> ValueError:
 
 
 # --------------------------------------------------------------------------------------------------
-# ProportionalOdds: the ordinal logistic model, with probabilities of the grades.
+# The model.
 
 
 _LOSS = ROW_LOSSES["proportional_odds"]

@@ -1,12 +1,4 @@
-"""Support vector ordinal regression over a kernel: the method of multipliers, each step of Newton's solved exactly.
-
-Narrow corners make Newton's steps short: most rows that will be inside a corner start on one side of it or the
-other. Here corners stay wide, and are moved instead: around multipliers θ̂ the hinge (v)_+ becomes
-
-    max over 0 ≤ θ ≤ 1 of θ v − δ/2 (θ − θ̂)²
-
-and the θ found are the next stage's θ̂. What that tends to is the minimum of the hinge itself, for any δ.
-"""
+"""SVOR: support vector ordinal regression, one function and a threshold between every two levels."""
 
 from __future__ import annotations
 
@@ -28,6 +20,17 @@ from ..sweeps import Floats, dot
 from .base import check_option, check_positive, check_whole, warn_if_not_converged, warn_of_one_score
 from .kernel_model import KernelModel
 from .ordinal_model import OrdinalModel
+
+# --------------------------------------------------------------------------------------------------
+# Support vector ordinal regression over a kernel: the method of multipliers, each step of Newton's solved exactly.
+#
+# Narrow corners make Newton's steps short: most rows that will be inside a corner start on one side of it or the
+# other. Here corners stay wide, and are moved instead: around multipliers θ̂ the hinge (v)_+ becomes
+#
+#     max over 0 ≤ θ ≤ 1 of θ v − δ/2 (θ − θ̂)²
+#
+# and the θ found are the next stage's θ̂. What that tends to is the minimum of the hinge itself, for any δ.
+
 
 logger = logging.getLogger(__name__)
 
@@ -311,7 +314,7 @@ def _over_kernel(
 
 
 # --------------------------------------------------------------------------------------------------
-# SVOR: support vector ordinal regression, one function and a threshold between every two levels.
+# The model.
 
 
 _OVERLAP = (

@@ -2,7 +2,6 @@
 
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
-from .by_query import by_query, randomisation_test
 from .comparing import compare
 from .comparison_run import Plan, Progress
 from .cross_validation import CrossValidation, cross_validate
@@ -16,6 +15,7 @@ from .explaining import (
     write_value as write_value,
 )
 from .fitting import FittedTable, OrderedItems, OrderedList, evaluate_table, fit_table, order_items
+from .graph_search import GraphSearch, GraphTrial, search_graph
 from .judging import (
     KEPT_LEVELS as KEPT_LEVELS,
     bin_grades,
@@ -26,9 +26,9 @@ from .judging import (
 )
 from .leaderboard import Leaderboard, LeftOut, Memory, Protocol, Standing, make_leaderboard
 from .methods import METHODS, Grid as Grid, Method, Size, find_method, make_seeded as make_seeded
+from .queries import by_query, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
 from .runs import RUN_METRICS, evaluate_run
-from .search_graph import GraphSearch, GraphTrial, search_graph
 from .searching import OutOfTime, SearchResult, search
 from .significance import (
     corrected_resampled_test,

@@ -1,4 +1,4 @@
-"""Shapley values of any score between two rows: over all mixtures, or estimated from some orders of exchange."""
+"""Why one row's score is above another's, by whatever is the exact way for the model, and by mixtures where none is."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from ..data import TableEncoder, read_values
 from ..scoring import list_scores, ranks_lists
 from ..spaces import Bumps, Forest, Steps
 from ..sweeps import Array, Floats, Ints
+
+# --------------------------------------------------------------------------------------------------
+# Shapley values of any score between two rows: over all mixtures, or estimated from some orders of exchange.
+
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One line a mixture, one column a player: whether the player's values are those of a."""
@@ -263,7 +267,7 @@ def _share(n: int, q: int) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# Why one row's score is above another's, by whatever is the exact way for the model, and by mixtures where none is.
+# Whichever is exact.
 
 
 _BLOCK = 1 << 22

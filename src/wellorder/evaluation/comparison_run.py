@@ -1,4 +1,4 @@
-"""A time budget, spent fairly: pure functions of what has been recorded, so that a resumed run decides the same."""
+"""One comparison under way: what has been done, what is planned next, and what there is no time for."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ from .side_by_side import PATIENCE, Crew, Trial
 from .splits import Split
 from .tasks import ComparisonTask, GradedTask
 from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, steady_sums, trial_key
+
+# --------------------------------------------------------------------------------------------------
+# A time budget, spent fairly: pure functions of what has been recorded, so that a resumed run decides the same.
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def _bytes(X: Any) -> int:
 
 
 # --------------------------------------------------------------------------------------------------
-# One comparison under way: what has been done, what is planned next, and what there is no time for.
+# The run.
 
 
 logger = logging.getLogger(__name__)

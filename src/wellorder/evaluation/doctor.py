@@ -1,4 +1,4 @@
-"""What a data doctor says: facts, and findings with advice."""
+"""The data doctor: what is in a table, and what a person should know before trusting a result."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ from ..sweeps import Array, Floats, Ints
 from ..writing import counted
 from .parts import take
 from .tasks import AnyTable
+
+# --------------------------------------------------------------------------------------------------
+# What it says: facts, and findings with advice.
+
 
 Severity: TypeAlias = Literal["note", "warning", "problem"]
 """Worth knowing; likely to mislead; nothing can be learned until it is mended."""
@@ -89,7 +93,7 @@ def listing(shown: Sequence[str], n: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# The data doctor on comparisons: ties, contradictions, circles, islands and a favoured side.
+# Comparisons: ties, contradictions, circles, islands and a favoured side.
 
 
 def examine_comparisons(table: ComparisonTable) -> Health:
@@ -297,7 +301,7 @@ def _mean_levels(grades: Grades, codes: Array) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The data doctor: what is in a table, and what a person should know before trusting a result.
+# The examination.
 
 
 _FEW_LEVELS = 20

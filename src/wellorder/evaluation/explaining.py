@@ -1,4 +1,4 @@
-"""Long names, cut to fit and still told apart."""
+"""``wo.explain``: why one item stands above another."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ from .attribution import (
     scores_rows_alone,
 )
 from .judging import threshold_of
+
+# --------------------------------------------------------------------------------------------------
+# Long names, cut to fit and still told apart.
+
 
 _MARK = "…"
 
@@ -476,7 +480,7 @@ def _called(row: Any, name: str) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# ``wo.explain``: why one item stands above another.
+# The explanation of two items.
 
 
 def explain(

@@ -1,4 +1,4 @@
-"""How far apart two scores must be before their order can be trusted, measured on held-out pairs."""
+"""From a table to a model that can be saved: a method by name, searched if asked, with what held-out rows say of it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from .judging import PROBABILITY_METRICS, check_metric, default_metrics, thresho
 from .methods import METHODS, Method, find_method, make_seeded
 from .searching import choose_params
 from .tasks import AnyTable, make_task
+
+# --------------------------------------------------------------------------------------------------
+# How far apart two scores must be before their order can be trusted, measured on held-out pairs.
+
 
 Rise: TypeAlias = tuple[Floats, Floats]
 """Score differences, in units of the training scores' spread, and the share of held-out pairs about that far apart
@@ -117,7 +121,7 @@ def bands(scores: Floats, least: float) -> Ints:
 
 
 # --------------------------------------------------------------------------------------------------
-# From a table to a model that can be saved: a method by name, searched if asked, with what held-out rows say of it.
+# Fitting.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Curves of a test part, small enough to be kept in a record: NDCG over k, and the ROC of comparisons."""
+"""What the scores of a test part are worth: every metric, the grade × grade table, and a curve."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ from ..order import Comparisons, Grades, refuse_beside
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
+
+# --------------------------------------------------------------------------------------------------
+# Curves of a test part, small enough to be kept in a record: NDCG over k, and the ROC of comparisons.
+
 
 MOST_POINTS = 200
 """More points of a curve than this cannot be seen in a figure."""
@@ -302,7 +306,7 @@ def _written(value: Any, digits: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# What the scores of a test part are worth: every metric, the grade × grade table, and a curve.
+# Judgements.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How much there is to learn from: what grids and objections of methods go by."""
+"""Every method by name: how to make it, what to search over, and what it cannot take. A new one is one line."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ from ..ratings import Davidson, Elo, Glicko, RatingRanker
 from ..solvers import LONGEST_LIST
 from ..spaces import kernel_bytes
 from ..suggest import suggest
+
+# --------------------------------------------------------------------------------------------------
+# How much there is to learn from: what grids and objections of methods go by.
+
 
 Supervision: TypeAlias = Literal["grades", "comparisons"]
 Grid: TypeAlias = Mapping[str, list[Any]]
@@ -236,7 +240,7 @@ def for_members(size: Size, matrix_bytes: int) -> int:
 
 
 # --------------------------------------------------------------------------------------------------
-# Every method by name: how to make it, what to search over, and what it cannot take. A new one is one line.
+# The methods.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Families of grid points: those that differ in C only, gathered under the kernel matrix that they share."""
+"""Search: the best parameters of a model by cross-validation, with every kernel matrix computed once."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ from .parts import Data, Measure, Part, fit, fit_parameters, judge, read_data, r
 from .significance import known_mean
 from .splits import Split, read_splits
 from .tasks import TrainingPart, feasible_folds
+
+# --------------------------------------------------------------------------------------------------
+# Families of grid points: those that differ in C only, gathered under the kernel matrix that they share.
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ def _family(estimator: KernelModel, points: list[dict[str, Any]], members: list[
 
 
 # --------------------------------------------------------------------------------------------------
-# Search: the best parameters of a model by cross-validation, with every kernel matrix computed once.
+# The search.
 
 
 _SAME = 12

@@ -1,4 +1,4 @@
-"""Which versions computed a result."""
+"""One trial: a method, searched and fitted on the training part of one split, judged on its test part."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ from .records import MOST_HELD_OUT, Record, plain
 from .searching import MOST_SEARCHED, SAMPLE, choose_params
 from .splits import Split
 from .tasks import Task
+
+# --------------------------------------------------------------------------------------------------
+# Which versions computed a result.
 
 
 @cache
@@ -120,7 +123,7 @@ def hear_warnings() -> Iterator[list[str]]:
 
 
 # --------------------------------------------------------------------------------------------------
-# One trial: a method, searched and fitted on the training part of one split, judged on its test part.
+# The trial.
 
 
 OUT_OF_TIME = "out of time: "

@@ -22,7 +22,7 @@ class ByQueryDisplay(Drawable):
     Parameters
     ----------
     one, other : mapping of query to value
-        What each method reaches, as from :func:`wellorder.evaluation.by_query`; queries where one is not defined are
+        What each method reaches, as from :func:`wellorder.evaluation.queries`; queries where one is not defined are
         left out.
     names : two texts
     metric : str

@@ -1,4 +1,4 @@
-"""Lines with a light spread, one a method: what the curve displays share."""
+"""Curves with a light spread, one a method: NDCG at every cut-off, the ROC of comparisons."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from ..evaluation import Curve, Record, comparison_roc_curve, ndcg_curve
 from ..scoring import list_scores
 from ..sweeps import Floats
 from .style import LINES, PALETTE, WIDTH, Drawable, add_legend, axes_for, quieten, scores_of
+
+# --------------------------------------------------------------------------------------------------
+# What they share.
+
 
 FEW = 3
 """Up to this many lines each have their band; of more, only the first, for the bands would cover each other."""

@@ -1,4 +1,4 @@
-"""Whether probabilities of outcomes are what happens: predicted against observed, in bins."""
+"""What differences of scores are worth: how often the higher is the better, and how true their probabilities are."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from matplotlib.ticker import PercentFormatter
 from ..order import Comparisons, Grades, draw_pairs, refuse_beside
 from ..sweeps import Array, Floats
 from .style import LINES, PALETTE, WIDTH, Drawable, add_legend, axes_for, quieten, scores_of
+
+# --------------------------------------------------------------------------------------------------
+# Whether probabilities of outcomes are what happens: predicted against observed, in bins.
+
 
 N_CALIBRATION_BINS = 10
 

@@ -1,4 +1,4 @@
-"""A model's scores over the plane of two features, all others at their middle."""
+"""Level curves: where in the plane of two features a model's scores are equal."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from ..scoring import list_scores
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
 from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
+
+# --------------------------------------------------------------------------------------------------
+# A model's scores over the plane of two features, all others at their middle.
+
 
 MOST_COLUMNS = 1_000
 """Of more than these, the two most telling ones are not looked for."""
@@ -250,7 +254,7 @@ def _scores(model: Any, rows: Any) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# Level curves: where in the plane of two features a model's scores are equal.
+# The display.
 
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)

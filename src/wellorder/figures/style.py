@@ -1,4 +1,4 @@
-"""One look for every figure: colours that colour-blind people tell apart, quiet axes, names as plain text."""
+"""One look for every figure, and what all displays share: colours, quiet axes, text that stays text."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ from ..scoring import list_scores, warn_if_groups_are_lost
 from ..sweeps import Floats
 from ..whole_files import whole_file
 from ..writing import TURNS
+
+# --------------------------------------------------------------------------------------------------
+# Colours that colour-blind people tell apart, quiet axes, names as plain text.
+
 
 PALETTE = {
     "blue": "#0072b2",

@@ -1,7 +1,7 @@
-"""Rows with levels, sorted by score, and the thresholds between the levels that suit them best.
+"""The ordinal hinge: each row on the right side of thresholds between the levels, by a margin of one.
 
-A threshold is never compared with every row. Within a level the rows are sorted by score, so those that a
-threshold sees inside its margin stand side by side, and sums over them are differences of running sums.
+The thresholds are minimised out, so that the risk is a convex function of the scores alone, and every
+solver that knows scores can minimise it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,13 @@ import numpy as np
 
 from ..sweeps import Array, Floats, Ints, dot, ranges, sort_rows, use_compiled
 from .risk import RiskAt
+
+# --------------------------------------------------------------------------------------------------
+# Rows with levels, sorted by score, and the thresholds between the levels that suit them best.
+#
+# A threshold is never compared with every row. Within a level the rows are sorted by score, so those that a
+# threshold sees inside its margin stand side by side, and sums over them are differences of running sums.
+
 
 Thresholds: TypeAlias = Literal["all", "immediate", "explicit"]
 
@@ -256,10 +263,7 @@ def rising_zeros(
 
 
 # --------------------------------------------------------------------------------------------------
-# The ordinal hinge: each row on the right side of thresholds between the levels, by a margin of one.
-#
-# The thresholds are minimised out, so that the risk is a convex function of the scores alone, and every
-# solver that knows scores can minimise it.
+# The loss.
 
 
 _MOST_AT_A_TIME = 1_000_000

@@ -1,4 +1,4 @@
-"""The squared hinge (1 − d)_+²: smooth, and exact over all pairs in O(n log n)."""
+"""Losses ℓ(d) of a pair whose better end scores d above the other: squared hinge, smooth hinge, hinge, logistic."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from scipy.special import expit
 from ..order import DeviceWindows, GradedPairs, Windows, make_windows
 from ..sweeps import Floats, dot, logistic_product, logistic_risk, namespace
 from .risk import RiskAt
+
+# --------------------------------------------------------------------------------------------------
+# The squared hinge (1 − d)_+²: smooth, and exact over all pairs in O(n log n).
 
 
 class Shortfalls:

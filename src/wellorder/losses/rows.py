@@ -11,6 +11,10 @@ import numpy as np
 from ..sweeps import Floats, Ints, block_log_sums, dot
 from .risk import RiskAt
 
+# --------------------------------------------------------------------------------------------------
+# What they share.
+
+
 _ROWS_PER_LEVEL = 50
 """A sample has about this many rows of each level, or all of them: no level goes missing."""
 

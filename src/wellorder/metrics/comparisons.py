@@ -1,4 +1,4 @@
-"""How good predicted comparisons are, ties included: outcomes −1 (left better), 0 (no difference), 1 (right better)."""
+"""How good comparisons are predicted, ties included: outcomes −1 (left better), 0 (no difference), 1 (right better)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from ..order import Comparisons, check_outcomes, check_scores, check_weights, direction_share, exact_numbers
 from ..sweeps import Array, Floats
 from .inputs import read_weights, undefined
+
+# --------------------------------------------------------------------------------------------------
+# Of differences, one a pair.
 
 
 class ComparisonROC(NamedTuple):
@@ -159,7 +162,7 @@ def _outcomes(values: Any, name: str) -> Array:
 
 
 # --------------------------------------------------------------------------------------------------
-# Metrics of item scores against comparisons: functions of (comparisons, scores), as others are of (y, scores).
+# Of item scores: functions of (comparisons, scores), as others are of (y, scores).
 #
 # ``advantage`` is what it is worth to stand on the left, and is taken off the right score less the left one;
 # ``threshold`` is how far from zero that must be for a model to call two items different.
@@ -222,7 +225,7 @@ def _differences(comparisons: Comparisons, scores: Floats, advantage: float) -> 
 
 
 # --------------------------------------------------------------------------------------------------
-# How good predicted probabilities of comparisons are: of the outcomes −1 (left better), 0 (tie), 1 (right better).
+# Of predicted probabilities of the three outcomes.
 
 
 _ROUNDING = 1e-6

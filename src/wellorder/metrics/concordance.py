@@ -1,4 +1,9 @@
-"""Swapped pairs: the share of pairs that stand in the wrong order."""
+"""How often pairs stand in the right order: the AUC and its kin for more than two levels, and for costs.
+
+Every value here is a share of swapped pairs under some order over the levels (paper 004, page 6), so
+that each costs one sort and one sweep. In groups, pairs are rows of one group; what is averaged (an
+edge, a threshold) pools its pairs over all groups first.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +35,9 @@ from ..order import (
 from ..sweeps import Array, Floats, Ints, beside, cover_sums, is_tensor, run_weights, stretch_sums, sums_before
 from .inputs import check_option, check_ties, read_grades, undefined
 from .lists import Lists, make_lists
+
+# --------------------------------------------------------------------------------------------------
+# Swapped pairs: the share of pairs that stand in the wrong order.
 
 
 def swapped_pairs(
@@ -239,11 +247,7 @@ def _edges(graph: OrderGraph) -> sp.csr_array | None:
 
 
 # --------------------------------------------------------------------------------------------------
-# How often pairs stand in the right order: the AUC and its kin for more than two levels, and for costs.
-#
-# Every value here is a share of swapped pairs under some order over the levels (paper 004, page 6), so
-# that each costs one sort and one sweep. In groups, pairs are rows of one group; what is averaged (an
-# edge, a threshold) pools its pairs over all groups first.
+# The AUC and its kin.
 
 
 Average = Literal["pooled", "edges"]

@@ -282,10 +282,7 @@ def _best_levels(lists: Lists, n_levels: int) -> Array:
 
 
 # --------------------------------------------------------------------------------------------------
-# The Numba form of what stands at the top of lists: only the first k places are kept, and nothing is sorted.
-#
-# Import this module only where :func:`wellorder.sweeps.dispatch.use_compiled` says so. Its NumPy twin sorts whole
-# lists: see :func:`wellorder.metrics.ndcg`.
+# Compiled, for large data: only the first k places are kept, and nothing is sorted.
 
 
 @jit

@@ -1,4 +1,4 @@
-"""One column of values, from an array, a list, or a data frame's series."""
+"""Columns as people give them (grades, group ids, weights), read into arrays of levels, codes and numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ import numpy as np
 
 from ..sweeps import Array, Floats, Ints, argsort, is_tensor, rank_there, to_numpy, use_compiled
 from .graph import Labels, shown
+
+# --------------------------------------------------------------------------------------------------
+# One column of values, from an array, a list, or a data frame's series.
+
 
 _FEW = 65_536
 """Whole numbers within this range are numbered by counting instead of sorting."""

@@ -1,4 +1,4 @@
-"""What a graph over levels is checked for: distinct labels, weights that make sense, no cycle."""
+"""What must stand above what, level by level, and how much it costs to get it wrong."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ import scipy.sparse as sp
 from scipy.optimize import least_squares
 
 from ..sweeps import Array, Floats
+
+# --------------------------------------------------------------------------------------------------
+# What a graph over levels is checked for: distinct labels, weights that make sense, no cycle.
+
 
 Labels: TypeAlias = tuple[Hashable, ...] | Array
 
@@ -301,7 +305,7 @@ def _failing(table: Floats, labels: Labels) -> str | None:
 
 
 # --------------------------------------------------------------------------------------------------
-# What must stand above what, level by level, and how much it costs to get it wrong.
+# The graph.
 
 
 __all__ = ["NAMED", "Full", "Labels", "OrderGraph", "Scale", "Structure", "Table", "as_graph", "shown"]

@@ -1,7 +1,8 @@
-"""Cells: the rows of one level in one group. All rows of a cell stand above the same rows.
+"""The pairs that an order stands for, ready for sweeps: of grades only ever summed over, of comparisons listed.
 
-Pairs of rows are never listed; pairs of cells are, where they are few. Where a group has many levels
-in a full or separable order, the cells are a *ladder* instead: every higher one stands above.
+Pairs of cells are listed where they are few. A cell is the rows of one level in one group, and all of them stand
+above the same rows. Where a group has many levels in a full or separable order, the cells are a *ladder* instead:
+every higher one stands above.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import scipy.sparse as sp
 
 from ..sweeps import Array, Edges, EdgeTable, Floats, Ints, Links, ranges, sums_before, use_compiled
 from .graph import Full, OrderGraph, Scale, Table
+
+# --------------------------------------------------------------------------------------------------
+# Cells.
+
 
 LADDER_FROM = 32
 """A ladder is used from this many cells above or below an average row on."""
@@ -269,7 +274,7 @@ def _edges(matrix: sp.csr_array, table: EdgeTable | None) -> Edges:
 
 
 # --------------------------------------------------------------------------------------------------
-# Pairs that are listed one by one: comparisons, and pairs drawn from grades.
+# Listed pairs: comparisons, and pairs drawn from grades.
 
 
 @dataclass(frozen=True)
@@ -359,7 +364,7 @@ def _product(pairs: GradedPairs, rows: Array, others: Array) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The pairs that grades stand for, ready for sweeps: never listed, only summed over.
+# The pairs of grades.
 
 
 Balance = Literal["pairs", "groups"]

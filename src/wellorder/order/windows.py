@@ -1,4 +1,4 @@
-"""The pairs within a margin, at one vector of scores: sorted once, summed over any number of times."""
+"""What pairs say at one vector of scores: sums over those within a margin, and how many stand the wrong way round."""
 
 from __future__ import annotations
 
@@ -37,6 +37,9 @@ from ..sweeps import (
 )
 from .columns import exact_numbers, in_order
 from .pairs import GradedPairs
+
+# --------------------------------------------------------------------------------------------------
+# Sorted once, summed over any number of times.
 
 
 class Windows:

@@ -1,8 +1,4 @@
-"""Chess games as 'support vector comparison machines' uses them: features from earlier games, windows of 12 months.
-
-In place of the paper's 1.8 million games, the 65,053 of 'Elo versus the rest of the world', from the same collection:
-so few that hardly anybody has 10 games in any four months.
-"""
+"""The games and tastes of 'support vector comparison machines': chess and sushi."""
 
 from __future__ import annotations
 
@@ -19,6 +15,13 @@ from ..ratings import FEATURES, Elo, Glicko, match_features
 from ..spaces import Kernel
 from ..sweeps import Array, Floats, Ints
 from .comparisons_search import Compared, area, fit_quietly
+
+# --------------------------------------------------------------------------------------------------
+# Chess games as 'support vector comparison machines' uses them: features from earlier games, windows of 12 months.
+#
+# In place of the paper's 1.8 million games, the 65,053 of 'Elo versus the rest of the world', from the same collection:
+# so few that hardly anybody has 10 games in any four months.
+
 
 FILTERS = {"in the train part": "10 games in the four months", "so far": "10 games so far"}
 """Whose games are taken: the paper's rule, and one for thin data."""

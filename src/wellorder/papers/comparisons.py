@@ -1,4 +1,4 @@
-"""Figures 3 to 6 of 'support vector comparison machines' on one page."""
+"""Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ from .comparisons_search import (
     true_rank,
 )
 from .running import Piece, Progress, record_key, run_pieces
+
+# --------------------------------------------------------------------------------------------------
+# Figures 3 to 6 of 'support vector comparison machines' on one page.
+
 
 _TITLES = (
     "Figure 3. The simulated pattern: pairs (arrows point to the better), and level curves of what was learned",
@@ -285,7 +289,7 @@ def _shown(area: float) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess.
+# The reproduction.
 
 
 DATA = (*NORMS, "sushi")

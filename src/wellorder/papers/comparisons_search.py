@@ -1,4 +1,4 @@
-"""The simulated comparisons of 'support vector comparison machines': squared norms in the plane, noisy labels."""
+"""The three methods of 'support vector comparison machines', each searched over the paper's grid."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from ..estimators import CompareSVM, RankSVM, ThresholdCompare
 from ..metrics import comparison_auc, comparison_error
 from ..spaces import Kernel, Pairs
 from ..sweeps import Floats, Ints
+
+# --------------------------------------------------------------------------------------------------
+# The simulated comparisons of 'support vector comparison machines': squared norms in the plane, noisy labels.
+
 
 NORMS = {"‖x‖₁²": 1.0, "‖x‖₂²": 2.0, "‖x‖∞²": np.inf}
 """The true ranking functions."""
@@ -72,7 +76,7 @@ def threshold(d: Floats, tau: float = 1.0) -> Ints:
 
 
 # --------------------------------------------------------------------------------------------------
-# The three methods of 'support vector comparison machines', each searched over the paper's grid.
+# The search.
 
 
 COSTS = tuple(float(C) for C in np.geomspace(1e-3, 1e3, 10))

@@ -1,4 +1,4 @@
-"""RankSVM the naive way: every pair written out as a row of its own, for LIBLINEAR."""
+"""Ranking by convex hulls: accuracy and run time on nine data sets, and what a chain costs against the full graph."""
 
 from __future__ import annotations
 
@@ -40,6 +40,10 @@ from ..order import Grades
 from ..sweeps import Floats
 from .running import Piece, Progress, run_pieces
 from .swapped_pairs import Pointwise, equal_bins, read_set
+
+# --------------------------------------------------------------------------------------------------
+# RankSVM the naive way: every pair written out as a row of its own, for LIBLINEAR.
+
 
 MOST_NUMBERS = 2e7
 """Of the table of pairs, pairs times features: 160 MB."""
@@ -288,7 +292,7 @@ def _shown(values: Floats, best: bool) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Ranking by convex hulls: accuracy and run time on nine data sets, and what a chain costs against the full graph.
+# The reproduction.
 
 
 DATA_SETS = {

@@ -1,4 +1,4 @@
-"""The LETOR benchmarks: judged documents in five published parts, and how they are split into trials."""
+"""The Multiple Hyperplane Ranker: its tables on OHSUMED, and the same on MQ2008, with the neighbours that it names."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ from ..figures import PALETTE, STYLE, quieten, save_figure
 from ..metrics import ndcg, order_error_rates
 from ..sweeps import Array, Floats
 from .running import Piece, Progress, record_key, run_pieces
+
+# --------------------------------------------------------------------------------------------------
+# The LETOR benchmarks: judged documents in five published parts, and how they are split into trials.
+
 
 N_PARTS = 5
 CUTOFFS = tuple(range(1, 11))
@@ -396,7 +400,7 @@ class HyperplaneTables:
 
 
 # --------------------------------------------------------------------------------------------------
-# The Multiple Hyperplane Ranker: its tables on OHSUMED, and the same on MQ2008, with the neighbours that it names.
+# The reproduction.
 
 
 COSTS = (0.001, 0.01, 0.1, 1.0, 10.0)

@@ -1,4 +1,4 @@
-"""Many leaderboards on one page: who leads, the means, and whether anything is ever shown to beat the ensemble."""
+"""Every method on every data set of the five papers, and what can be told apart there: no paper's table, but ours."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ from .comparisons_search import Compared
 from .hyperplanes import BENCHMARKS, N_PARTS
 from .running import Progress
 from .swapped_pairs import DATA_SETS as REGRESSION, read_set
+
+# --------------------------------------------------------------------------------------------------
+# Many leaderboards on one page: who leads, the means, and whether anything is ever shown to beat the ensemble.
+
 
 _ENSEMBLE = "order-ensemble"
 _WIDE = 6
@@ -173,7 +177,7 @@ def _p(p: float) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Every method on every data set of the five papers, and what can be told apart there: no paper's table, but ours.
+# The run.
 
 
 _MONTHS = 12

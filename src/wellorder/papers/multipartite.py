@@ -1,4 +1,4 @@
-"""Figures 1 to 4 of 'multipartite ranking' on one page."""
+"""Statistical optimality in multipartite ranking: its simulation, and its figures and tables on MovieLens 100K."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ from ..metrics import order_error_rates
 from ..sweeps import Floats, Ints
 from .multipartite_relations import GRID, Curve, Ratings, Relation, Relations, read_ratings, relate, simulate
 from .running import Piece, Progress, record_key, run_pieces
+
+# --------------------------------------------------------------------------------------------------
+# Figures 1 to 4 of 'multipartite ranking' on one page.
+
 
 _TITLES = {"pairs": "pairwise ranking", "orboost": "ORBoost", "proportional_odds": "proportional odds", "svor": "SVOR"}
 
@@ -276,7 +280,7 @@ def _listed(thresholds: tuple[float, ...] | Floats) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# Statistical optimality in multipartite ranking: its simulation, and its figures and tables on MovieLens 100K.
+# The reproduction.
 
 
 METHODS: dict[str, Callable[[], OrderBoost]] = {

@@ -1,4 +1,4 @@
-"""Grades cut into a few bins of equally many training rows: what the paper does for ordinal regression."""
+"""Learning to order by minimising swapped pairs: Table 1, its data sets, methods and protocol."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ from ..evaluation import (
 from ..order import Grades
 from ..sweeps import Array, Floats, Ints
 from .running import Piece, Progress, run_pieces
+
+# --------------------------------------------------------------------------------------------------
+# Grades cut into a few bins of equally many training rows: what the paper does for ordinal regression.
 
 
 def equal_bins(y: Floats, n_bins: int = 5) -> Ints:
@@ -221,7 +224,7 @@ class TableOne:
 
 
 # --------------------------------------------------------------------------------------------------
-# Learning to order by minimising swapped pairs: Table 1, its data sets, methods and protocol.
+# The reproduction.
 
 
 @dataclass(frozen=True)

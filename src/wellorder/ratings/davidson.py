@@ -1,4 +1,4 @@
-"""The most likely Bradley–Terry ratings of games with ties: Newton's method, its steps by conjugate gradients."""
+"""Davidson's model: Bradley and Terry's, with ties."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from ..state import Part, absent_or, both, checked, count, figures, floats, places, whole
 from ..sweeps import Array, Floats, Ints, dot, near_one
 from .system import Before, Games, RatingSystem, check_number
+
+# --------------------------------------------------------------------------------------------------
+# The most likely Bradley–Terry ratings of games with ties: Newton's method, its steps by conjugate gradients.
+
 
 _MOST_PRODUCTS = 500
 """Products with the Hessian in one Newton step, at most."""
@@ -200,7 +204,7 @@ def _newton_step(bend: Bend, gradient: Floats, accuracy: float) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# Davidson's model: Bradley and Terry's, with ties.
+# The model.
 
 
 _MOST_LOG = 700.0

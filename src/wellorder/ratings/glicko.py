@@ -1,4 +1,4 @@
-"""Systems that also say how certain a rating is: Glicko and Glicko-2 share all but the update."""
+"""Glickman's rating systems, which also say how certain a rating is: Glicko and Glicko-2."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from scipy.special import expit
 from ..state import Part, absent_or, floats, number
 from ..sweeps import LOGIT, Floats, game_sweep
 from .system import Before, Games, StreamedSystem, check_number, in_days, look_up
+
+# --------------------------------------------------------------------------------------------------
+# What they share: all but the update.
+
 
 _ENOUGH = 100
 """Games of players who had played before, from which on it is told whether they are known."""

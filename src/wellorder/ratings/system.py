@@ -1,4 +1,4 @@
-"""Games as people keep them, turned into arrays in time order."""
+"""What all rating systems share: games go in, in time order; ratings before and after them come out."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from sklearn.base import BaseEstimator
 from ..order import Comparisons, as_objects, check_outcomes, is_missing, read_column
 from ..state import Part, Stored, absent_or, none_or, numbering, of, table, truth
 from ..sweeps import LOGIT, Array, Floats, Ints
+
+# --------------------------------------------------------------------------------------------------
+# Games as people keep them, turned into arrays in time order.
+
 
 _DAY = np.timedelta64(1, "D")
 
@@ -214,7 +218,7 @@ def in_days(length: Any) -> float | None:
 
 
 # --------------------------------------------------------------------------------------------------
-# What all rating systems share: games go in, in time order; ratings before and after them come out.
+# Systems.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the records of the first repeat say of single rows: each was scored by a model that had not seen it."""
+"""A closer look at a finished comparison: single lists, single pairs, and what score differences are worth."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay
 from ..metrics import parse
 from ..order import Grades
 from ..sweeps import Array, Floats, Ints
+
+# --------------------------------------------------------------------------------------------------
+# What the records of the first repeat say of single rows: each was scored by a model that had not seen it.
 
 
 @dataclass(frozen=True)
@@ -317,7 +320,7 @@ def _graded(grades: Grades, level: Ints, above: int, below: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A closer look at a finished comparison: single lists, single pairs, and what score differences are worth.
+# The closer look.
 
 
 _SLOWEST = 10.0

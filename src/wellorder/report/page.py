@@ -1,4 +1,4 @@
-"""How pages are made: templates in which everything is escaped, and nothing is fetched."""
+"""A leaderboard as one HTML file that opens anywhere and fetches nothing."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ from .wording import (
     no_better_than_chance,
     rivals,
 )
+
+# --------------------------------------------------------------------------------------------------
+# How pages are made: templates in which everything is escaped, and nothing is fetched.
 
 
 @cache
@@ -190,7 +193,7 @@ def _intervals(leaderboard: Leaderboard) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
-# A leaderboard as one HTML file that opens anywhere and fetches nothing.
+# The page.
 
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")

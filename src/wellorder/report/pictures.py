@@ -1,4 +1,4 @@
-"""The figures of a report, as SVG with a heading and a caption."""
+"""The figures of a report, as SVG with a heading and a caption; and two methods over many lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and verdicts in plain words."""
+"""Numbers and verdicts in plain words, and the leaderboard as rows of a table."""
 
 from __future__ import annotations
 

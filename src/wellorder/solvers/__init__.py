@@ -1,11 +1,11 @@
 """Solvers: a problem in, a typed result out."""
 
 from .boosting import STEP_RULES, BoostResult, Learners, Rounds, Validation, boost_bumps, boost_learner, boost_steps
-from .coarse_to_fine import coarse_to_fine
-from .cutting_plane import cutting_plane, gap_between, round_off
-from .newton_cg import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
+from .newton import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
 from .partitioned import PartitionedProblem, pose_problem
+from .planes import cutting_plane, gap_between, round_off
 from .problem import Objective, Point, Problem, RowProblem, SolveResult, make_problem
+from .stages import coarse_to_fine
 from .tree_boosting import LONGEST_LIST, TreeShape, boost_trees, lambdarank_trees, regression_trees
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Sums of Gaussian bumps, each over one standardised column: the pieces of additive scores."""
+"""Sums of Gaussian bumps, each over one standardised column: the pieces of additive scores, and how each is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel functions by name, and what their matrices cost."""
+"""Kernels: their functions by name, f = Σ β_i k(x_i, ·) over a whole matrix, and Nyström features in its place."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from ..memory import available_bytes
 from ..sweeps import Array, Floats, Ints, all_finite, beside, dot, parallel_map, to_numpy
 from .function import Function
 from .linear import is_dask, near_each_other, near_zero, take_rows
+
+# --------------------------------------------------------------------------------------------------
+# Kernel functions by name, and what their matrices cost.
+
 
 KERNELS = ("linear", "rbf", "poly")
 """The kernels that have a name; besides them "precomputed" and any function of two arrays of rows."""

@@ -1,4 +1,8 @@
-"""What NumPy and Torch spell differently, in one place. Torch is never imported here: a tensor brings its own."""
+"""The sums over pairs in steps over whole arrays (sort, search, running sums): their form for a GPU.
+
+NumPy arrays and torch tensors go the same way, and stay where they are. No two threads ever add to one place, so
+that the same input gives the same bits. Torch is never imported here: a tensor brings its own.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,10 @@ import numpy as np
 
 from .arrays import Array
 from .sides import Edges
+
+# --------------------------------------------------------------------------------------------------
+# What NumPy and Torch spell differently.
+
 
 _BLOCK = 1_024
 """Entries that are added up in one go, on a device."""
@@ -110,10 +118,7 @@ def spread(index: Any, values: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------
-# The sums over pairs in steps over whole arrays: sort, search, running sums. This is their form for a GPU.
-#
-# NumPy arrays and torch tensors go the same way, and stay where they are. No two threads ever add to one place, so
-# that the same input gives the same bits.
+# The sums.
 #
 # Rows that take part are *arranged* once and for all by cell (a group's levels, lowest first): cell c has the places
 # ``begin[c]:begin[c + 1]``. Only which of its rows stands where inside a cell depends on the scores.

@@ -146,7 +146,7 @@ def _sums_before(values: Floats, step: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The Numba form of :mod:`wellorder.sweeps.factors`.
+# Compiled, for large data; the NumPy form above gives the same numbers.
 
 
 @jit

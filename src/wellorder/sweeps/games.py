@@ -1,8 +1,7 @@
-"""Ratings swept through games in time order: O(games). One source for both forms.
+"""Games swept in time order: ratings, and players' records. O(games); one source for both forms.
 
 A rating depends on every earlier one, so there is nothing to vectorise. The functions here are plain Python that
-Numba can read: small data runs them as they stand, large data the same lines compiled
-(:mod:`wellorder.sweeps.games`).
+Numba can read: small data runs them as they stand, large data the same lines compiled.
 
 Games come sorted by time, ``players`` with one line (left, right) a game; ``score`` is the left one's: 1, ½ or 0.
 Games ``bounds[p]`` to ``bounds[p + 1] − 1`` are period p: they are rated together, from the ratings before the period.
@@ -21,6 +20,10 @@ import numpy as np
 
 from .arrays import Array, Floats, Ints
 from .dispatch import jit, use_compiled
+
+# --------------------------------------------------------------------------------------------------
+# Ratings.
+
 
 LOGIT = math.log(10.0) / 400.0
 """A rating point in natural log-odds."""
@@ -204,7 +207,7 @@ def volatility_slope(x: float, start: float, gap: float, spread: float, tau: flo
 
 
 # --------------------------------------------------------------------------------------------------
-# Players' records, swept through games in time order: O(games). One source for both forms, as in ``ratings.py``.
+# Players' records.
 
 
 N_COLUMNS = 12

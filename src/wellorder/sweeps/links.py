@@ -113,7 +113,7 @@ def _cut(links: Links) -> list[Links]:
 
 
 # --------------------------------------------------------------------------------------------------
-# The Numba form of :mod:`wellorder.sweeps.links`.
+# Compiled, for large data; the NumPy form above gives the same numbers.
 
 
 @jit

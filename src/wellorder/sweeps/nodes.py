@@ -49,7 +49,7 @@ def _plain_sums(nodes: Nodes, payload: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The Numba form of :mod:`wellorder.sweeps.nodes`.
+# Compiled, for large data; the NumPy form above gives the same numbers.
 
 
 @jit

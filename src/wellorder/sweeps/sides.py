@@ -2,6 +2,7 @@
 
 A pair (i above j) is seen twice: j sees i above, and in the mirror (order and scores reversed) i sees
 j above. So every sweep is written for one direction, and a :class:`Side` is one of the two views.
+Its sums come in two forms that agree: NumPy for small data, and Numba, which takes a while to come to life.
 """
 
 from __future__ import annotations
@@ -261,10 +262,7 @@ def planned_sums(plan: Plan, payload: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The Numba form of the sweeps: single passes over sorted rows, for large data.
-#
-# Import this module only where :func:`wellorder.sweeps.dispatch.use_compiled` says so: importing Numba
-# takes a while, and so does the first compilation. Every function here has a NumPy twin in ``plain.py``.
+# Compiled: single passes over sorted rows, for large data. Every function here has a NumPy twin above.
 
 
 # --------------------------------------------------------------------------------------- sorting
@@ -404,7 +402,7 @@ def compiled_reach(ascending: Floats, bounds: Ints, margin: float, mirror: bool)
 
 
 # --------------------------------------------------------------------------------------------------
-# The Numba form of the sums over windows; its NumPy twin is ``planned_sums`` in ``plain.py``.
+# Compiled sums over windows; the NumPy twin is ``planned_sums``.
 #
 # All arrays are in sorted order: by group, then by ascending score. With ``mirror`` a sweep runs from the
 # last position to the first, with the order reversed: what was below is then above. Step t of a sweep

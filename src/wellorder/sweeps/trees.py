@@ -65,7 +65,7 @@ def _walk(nodes: TreeNodes, X: Array) -> Ints:
 
 
 # --------------------------------------------------------------------------------------------------
-# The Numba form of :mod:`wellorder.sweeps.trees`.
+# Compiled, for large data; the NumPy form above gives the same numbers.
 
 
 _ROWS = 256

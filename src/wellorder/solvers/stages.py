@@ -14,7 +14,7 @@ import numpy as np
 from ..order import GradedPairs
 from ..spaces import KernelSpace
 from ..sweeps import Floats
-from .newton_cg import IDENTITY, Preconditioner, diagonal, newton_cg, sampled_hessian, sampled_kernel_hessian
+from .newton import IDENTITY, Preconditioner, diagonal, newton_cg, sampled_hessian, sampled_kernel_hessian
 from .problem import Objective, Problem, RowProblem, SolveResult
 
 _RATIO = 8

@@ -1,4 +1,9 @@
-"""Small dense quadratic programmes, by the QP library."""
+"""Cutting planes: a non-smooth risk from below by its tangents, with a true duality gap.
+
+R is convex, so every subgradient gives a plane below it: R(f) ≥ ⟨a_t, f⟩ + b_t. Minimising the largest
+of the planes found so far (a small quadratic programme) bounds the minimum from below; the exact
+objective at the best function found bounds it from above.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +22,12 @@ from ..losses import Hinge
 from ..order import ListedPairs
 from ..spaces import Function, KernelSpace, Space
 from ..sweeps import Floats, dot
-from .coarse_to_fine import coarse_to_fine
 from .problem import Objective, Point, Problem, SolveResult
+from .stages import coarse_to_fine
+
+# --------------------------------------------------------------------------------------------------
+# Small dense quadratic programmes, by the QP library.
+
 
 _NO_BOUND = 1e15
 """A sum of shares that is never reached; the library complains, on the standard error stream, of larger numbers."""
@@ -271,14 +280,8 @@ def _solve(mirrored: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int
 
 
 # --------------------------------------------------------------------------------------------------
-# Cutting planes: a non-smooth risk from below by its tangents, with a true duality gap.
-#
-# R is convex, so every subgradient gives a plane below it: R(f) ≥ ⟨a_t, f⟩ + b_t. Minimising the largest
-# of the planes found so far (a small quadratic programme) bounds the minimum from below; the exact
-# objective at the best function found bounds it from above.
+# Cutting planes.
 
-
-logger = logging.getLogger(__name__)
 
 _CUT_AHEAD = 0.1
 """Planes are cut this far from the best function towards the model's minimiser."""

@@ -1,4 +1,8 @@
-"""Cheap stand-ins for the Hessian, so that conjugate gradients need few products with it."""
+"""Truncated Newton: a quadratic model at each step, minimised by conjugate gradients, then a line search.
+
+Every function is carried with its scores (s = X w for a linear one), so that a trial point of the
+line search costs one sort and two sweeps and no product with X at all.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ from ..order import GradedPairs
 from ..spaces import Function
 from ..sweeps import Array, Floats, Ints, beside, cast, dot, namespace
 from .problem import Objective, Point, Problem, SolveResult
+
+# --------------------------------------------------------------------------------------------------
+# Cheap stand-ins for the Hessian, so that conjugate gradients need few products with it.
 
 
 @dataclass(frozen=True)
@@ -106,10 +113,7 @@ def diagonal(problem: Objective, coef: Floats | None) -> Preconditioner:
 
 
 # --------------------------------------------------------------------------------------------------
-# Truncated Newton: a quadratic model at each step, minimised by conjugate gradients, then a line search.
-#
-# Every function is carried with its scores (s = X w for a linear one), so that a trial point of the
-# line search costs one sort and two sweeps and no product with X at all.
+# Newton's method.
 
 
 logger = logging.getLogger(__name__)
