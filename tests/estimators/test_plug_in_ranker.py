@@ -208,10 +208,10 @@ def test_a_file_whose_estimator_is_no_classifier_is_refused(tmp_path, estimator)
         wo.load(path)
 
 
-def test_levels_listed_from_large_to_small_say_what_to_do():
+def test_levels_listed_from_large_to_small_count_their_places():
     X = np.random.default_rng(0).standard_normal((40, 2))
-    with pytest.raises(ValueError, match="lists 2 below 1; turn the grades round"):
-        wo.PlugInRanker(levels=[2, 1, 0]).fit(X, np.arange(40) % 3)
+    scores = wo.PlugInRanker(levels=[2, 1, 0]).fit(X, 2 - np.arange(40) % 3).decision_function(X)
+    assert scores.tolist() == wo.PlugInRanker().fit(X, np.arange(40) % 3).decision_function(X).tolist()
 
 
 def test_a_row_of_a_level_without_weight_stands_in_the_middle():

@@ -167,8 +167,9 @@ def test_levels_declared_from_worst_to_best_count_even_if_their_numbers_fall():
     grades = wo.Grades([1, 2, 3], levels=[3, 2, 1])  # rank 1 is the best
     assert precision_at(grades, [3.0, 2.0, 1.0], 1, positive=1) == 1.0
     assert precision_at(grades, [3.0, 2.0, 1.0], 3, positive=2) == pytest.approx(2 / 3)
-    with pytest.raises(ValueError, match="do not rise"):
-        ndcg(grades, [3.0, 2.0, 1.0])
+    assert ndcg(grades, [3.0, 1.0, 2.0]) == ndcg([2, 1, 0], [3.0, 1.0, 2.0])  # their places are what they gain
+    with pytest.raises(ValueError, match="not among the levels"):
+        precision_at(grades, [3.0, 2.0, 1.0], 1, positive=1.5)
 
 
 @pytest.mark.parametrize(

@@ -336,10 +336,11 @@ def test_a_level_listed_twice_is_named(make, levels):
 
 
 @pytest.mark.parametrize("make", [OrderGraph.linear, OrderGraph.dcg])
-def test_numbers_out_of_order_have_no_scale(make):
-    with pytest.raises(ValueError, match="lists 3 below 1; turn the grades round"):
-        make([3, 1, 2])
-    assert OrderGraph.from_scale(np.ones(3), range(3), [3, 1, 2]).levels == (3, 1, 2)  # as it advises
+@pytest.mark.parametrize(
+    "levels", [(3, 1, 2), np.array([3.0, 1.0, 2.0]), ("3", "1", "2")], ids=["int", "float", "text"]
+)
+def test_levels_that_are_no_numbers_that_rise_count_their_places(make, levels):
+    assert (make(levels).weights == make([0, 1, 2]).weights).all()
 
 
 @pytest.mark.parametrize("dtype", [float, np.float32, int])

@@ -1,7 +1,17 @@
 """Rooms are entered by their doors: what a room offers to others is in its ``__init__``."""
 
-import grimp
+import ast
+import importlib
+import pkgutil
+from importlib.util import resolve_name
+from pathlib import Path
 
+import pytest
+
+import wellorder
+
+ROOT = Path(wellorder.__file__).parent
+ROOMS = sorted(place.name for place in pkgutil.iter_modules([str(ROOT)], "wellorder.") if place.ispkg)
 LOADED_LATE = {
     "wellorder.data.letor_compiled": "compiled readers of large files",
     "wellorder.spaces.dask": "rows in Dask's partitions",
@@ -10,34 +20,37 @@ LOADED_LATE = {
 """Modules that are imported by name where they are needed, because loading them costs seconds or an extra."""
 
 
-def room(module: str) -> str:
-    return ".".join(module.split(".")[:2])
+def imported(path: Path) -> list[tuple[str, str]]:
+    """Return (module, name) of everything that a file imports from this package."""
+    package = ".".join(("wellorder", *path.relative_to(ROOT).parent.parts))
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("wellorder")):
+            module = resolve_name("." * node.level + (node.module or ""), package) if node.level else str(node.module)
+            found += [(module.rstrip("."), alias.name) for alias in node.names]
+    return found
 
 
-def imports_round_the_doors() -> list[str]:
-    graph = grimp.build_graph("wellorder", cache_dir=None)
-    rooms = {room(module) for module in graph.modules if module.count(".") > 1}
-    return [
-        f"{importer} imports {imported}"
-        for importer in graph.modules
-        for imported in graph.find_modules_directly_imported_by(importer)
-        if room(imported) in rooms and imported not in {room(imported), *LOADED_LATE} and room(importer) != room(imported)
+def inside(module: str, room: str) -> bool:
+    return module.startswith(f"{room}.") and module not in LOADED_LATE
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_are_entered_by_their_doors(room):
+    own = ROOT / room.removeprefix("wellorder.")
+    others = [path for path in ROOT.rglob("*.py") if own not in path.parents]
+    modules = {place.name for place in pkgutil.iter_modules([str(own)])}
+    round_the_door = [
+        f"{path.relative_to(ROOT)}: from {module} import {name}"
+        for path in others
+        for module, name in imported(path)
+        if inside(module, room) or (module == room and name in modules and f"{room}.{name}" not in LOADED_LATE)
     ]
+    assert round_the_door == []
 
 
-def test_rooms_are_entered_by_their_doors() -> None:
-    assert imports_round_the_doors() == []
-
-
-def test_no_module_is_hidden_by_a_name_of_its_room() -> None:
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_module_is_hidden_by_a_name_of_its_room(room):
     """``from room import name`` means one thing only."""
-    import importlib
-    import pkgutil
-
-    import wellorder
-
-    for place in pkgutil.iter_modules(wellorder.__path__, "wellorder."):
-        if place.ispkg:
-            offered = getattr(importlib.import_module(place.name), "__all__", [])
-            path = importlib.import_module(place.name).__path__
-            assert not {module.name for module in pkgutil.iter_modules(path)} & set(offered), place.name
+    door = importlib.import_module(room)
+    assert not {place.name for place in pkgutil.iter_modules(door.__path__)} & set(getattr(door, "__all__", []))

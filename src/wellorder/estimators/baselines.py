@@ -185,7 +185,7 @@ class RidgeRanker(LinearRanker):
         else:
             judged = np.flatnonzero(order.level >= 0)
             rows = X if len(judged) == X.shape[0] else X[judged]
-            target = (grade_numbers(order) if self.on == "grades" else grade_ranks(order))[judged]
+            target = (order.values if self.on == "grades" else grade_ranks(order))[judged]
             weight = None if order.weight is None else order.weight[judged]
         solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
         self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
@@ -195,15 +195,6 @@ class RidgeRanker(LinearRanker):
     def _check_parameters(self) -> None:
         check_positive(self.alpha, "alpha")
         check_option(self.on, "on", ("grades", "ranks"))
-
-
-def grade_numbers(grades: Grades) -> Floats:
-    """Return each row's grade as a number, or the place of its level where grades are text."""
-    try:
-        of_level = np.array(grades.levels, dtype=float)
-    except (TypeError, ValueError):
-        of_level = np.arange(len(grades.levels), dtype=float)
-    return of_level[grades.level]
 
 
 def grade_ranks(grades: Grades) -> Floats:

@@ -24,7 +24,7 @@ from .base import (
     validate_data,
     warn_of_one_score,
 )
-from .baselines import grade_numbers, grade_ranks
+from .baselines import grade_ranks
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank")
 _FLOATS = (np.float64, np.float32)
@@ -157,7 +157,7 @@ class BoostedTrees(Ranker):
         if self.objective == "lambdarank":
             relevance = grades.level[rows]
             return lambdarank_trees(part, relevance, lists, weight, rounds, seed=seed, params=shape), 0.0
-        target = (grade_numbers(grades) if self.objective == "regression" else grade_ranks(grades))[rows]
+        target = (grades.values if self.objective == "regression" else grade_ranks(grades))[rows]
         centred, centre, scale = _standardised(target, weight)
         forest = regression_trees(part, centred, weight, rounds, seed=seed, params=shape)
         return replace(forest, value=scale * forest.value), centre

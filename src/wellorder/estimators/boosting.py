@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -413,10 +412,7 @@ def _weights(grades: Grades) -> Floats:
 
 
 def _squares(grades: Grades) -> tuple[Squared, GradedRows]:
-    """Return least squares on the levels as numbers; on their places, where they are none."""
-    labels: list[Any] = list(grades.levels)
-    numbers = all(isinstance(label, Real) for label in labels)
-    values = np.array([float(label) for label in labels] if numbers else range(len(labels)), dtype=float)
+    """Return least squares on what the levels count as numbers."""
     weight = _weights(grades)
     level = np.where(weight > 0, grades.level, -1)
-    return Squared(values), GradedRows(level, weight, len(values))
+    return Squared(grades.level_values), GradedRows(level, weight, len(grades.level_values))

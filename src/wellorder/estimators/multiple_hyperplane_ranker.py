@@ -18,7 +18,7 @@ from ..metrics import order_error_rates, parse
 from ..order import Grades
 from ..scoring import warn_if_groups_are_lost
 from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or, template, tuple_of
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Array, Floats
 from .base import Ranker, check_option, check_whole, list_scores, refuse_lost_pairs, refuse_no_pairs, validate_data
 from .base_rankers import (
     Rows,
@@ -148,7 +148,7 @@ def best_weights(rankers: list[Any], X: Any, grades: Grades, name: str) -> Float
     Rows of zero weight stand in no list.
     """
     kept = np.arange(len(grades)) if grades.weight is None else np.flatnonzero(grades.weight > 0)
-    judged = grades.without_weights() if len(kept) == len(grades) else _some(grades, kept)
+    judged = grades.without_weights() if len(kept) == len(grades) else grades.without_weights().take(kept)
     table = score_table(rankers, X if len(kept) == len(grades) else X[kept], judged.group)
     points = np.column_stack([borda(column[:, None], judged.group) for column in table.T])
     metric = parse(name)
@@ -156,15 +156,6 @@ def best_weights(rankers: list[Any], X: Any, grades: Grades, name: str) -> Float
     if np.isnan(metric(judged, points.sum(axis=1))):
         raise ValueError(f"{metric} is not defined on the training lists; name another metric, or give the weights")
     return learn_weights(points, lambda scores: sign * metric(judged, scores))
-
-
-def _some(grades: Grades, rows: Ints) -> Grades:
-    """Return some of the rows, without weights."""
-    labels = np.empty(len(grades.levels) + 1, dtype=object)  # the last is None: unjudged
-    labels[:-1] = grades.levels
-    return Grades(
-        labels[grades.level[rows]], None if grades.group is None else grades.group[rows], levels=grades.levels
-    )
 
 
 # --------------------------------------------------------------------------------------------------

@@ -69,12 +69,7 @@ class GradedFolds:
         self.X, self.grades = X, grades
         self.n_points = len(grades)
         self._wanted, self._rng = n_folds, rng
-        labels = np.array([*grades.levels], dtype=object)
-        try:
-            of_level = np.append(labels.astype(float), np.nan)  # −1, unjudged, finds the NaN
-        except (TypeError, ValueError):
-            of_level = np.append(np.arange(len(labels), dtype=float), np.nan)
-        self._y = of_level[grades.level]
+        self._y = grades.values
 
     @cached_property
     def fold(self) -> Ints:

@@ -353,10 +353,9 @@ def suits_gain(grades: Grades) -> bool:
 
 def has_gains(grades: Grades) -> bool:
     """Say whether NDCG is defined, and means something: grades are small whole numbers from 0 on."""
-    try:
-        values = np.array(grades.levels, dtype=float)
-    except (TypeError, ValueError):
+    if not all(isinstance(level, Real) for level in grades.levels):
         return False
+    values = grades.level_values
     return bool(len(values) and values.min() >= 0 and values.max() <= 16 and (values == np.rint(values)).all())
 
 

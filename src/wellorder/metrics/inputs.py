@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -72,30 +73,16 @@ def undefined(name: str, reason: str, depth: int = 1) -> float:
     return float(np.nan)
 
 
-def grade_values(grades: Grades) -> Floats:
-    """Return the levels as numbers; their places where they are none."""
-    levels = grades.levels
-    if not _are_numbers(levels):
-        return np.arange(len(levels), dtype=float)
-    values = np.array([float(level) for level in levels])  # type: ignore[arg-type]
-    if (np.diff(values) < 0).any():
-        raise ValueError("the declared levels are numbers that do not rise; declare them in rising order, or as text")
-    return values
-
-
 def relevant_levels(grades: Grades, positive: Any) -> Array:
     """Say of each level whether it is relevant: ``positive`` or better."""
     levels = grades.levels
     if positive in levels:
         return np.arange(len(levels)) >= levels.index(positive)
-    if not _are_numbers(levels) or not isinstance(positive, Real) or isinstance(positive, bool):
+    numbers: list[Any] = list(levels) if all(isinstance(level, Real) for level in levels) else []
+    rising = bool(numbers) and all(low <= high for low, high in pairwise(numbers))
+    if not rising or not isinstance(positive, Real) or isinstance(positive, bool):
         raise ValueError(
             f"positive={positive!r} is not among the levels ({', '.join(map(repr, levels[:8]))}); "
             "give the lowest grade that counts as relevant"
         )
-    grade_values(grades)  # refuses those that do not rise
-    return np.array([level >= positive for level in levels], dtype=bool)
-
-
-def _are_numbers(levels: tuple[Any, ...]) -> bool:
-    return all(isinstance(level, Real) for level in levels)
+    return np.array([level >= positive for level in numbers], dtype=bool)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..order import Grades, check_scores
 from ..sweeps import Array, Floats, Ints, bucket_rows, jit, to_numpy, use_compiled
-from .inputs import Empty, check_cutoff, check_empty, check_option, grade_values, read_unweighted
+from .inputs import Empty, check_cutoff, check_empty, check_option, read_unweighted
 from .lists import Lists, judged_lists, make_lists, mean_of_lists
 
 Gain = Literal["exp2", "linear"]
@@ -249,7 +249,7 @@ def _expected_reciprocal(a: Array, m: Array, r: Array, k: float) -> Floats:
 
 def _gains(grades: Grades, gain: Gain) -> Floats:
     """Return the gain of each level."""
-    values = grade_values(grades)
+    values = grades.level_values
     if (values < 0).any():
         raise ValueError(f"ndcg needs grades that are not negative, and there is {values.min():g}; shift them")
     if gain == "linear":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..sweeps import Array, Floats, near_one
+from ..sweeps import Array, Floats, Ints, near_one
 from .columns import check_weights
 from .pairs import Balance, ListedPairs
 
@@ -79,14 +80,28 @@ class Comparisons:
 
     n_groups: ClassVar[int] = 1
     """Any two items may be compared: they are one list."""
+    keeps_rows: ClassVar[bool] = True
+    """Whether a part is over the same rows of X: some of the comparisons are, over all items."""
 
     def __len__(self) -> int:
         return len(self.left)
+
+    @property
+    def is_judged(self) -> Array:
+        """Whether each comparison has an outcome: all have."""
+        return np.ones(len(self), dtype=bool)
 
     def __add__(self, other: Any) -> Any:
         from .sums import add_orders
 
         return add_orders(self, other)
+
+    def take(self, places: Ints) -> Comparisons:
+        """Return some of the comparisons, in the order asked for; items keep their numbers."""
+        part = copy(self)
+        part.left, part.right, part.outcome = (ends[places] for ends in (self.left, self.right, self.outcome))
+        part.weight = None if self.weight is None else self.weight[places]
+        return part
 
     def to_pairs(self, n_rows: int, balance: Balance = "pairs") -> ListedPairs:
         """Return the decided comparisons as pairs of rows; ties say nothing about who stands above."""

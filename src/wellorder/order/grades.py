@@ -6,12 +6,13 @@ from collections.abc import Hashable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..sweeps import Array, Floats, Ints
 from .columns import check_weights, encode_grades, encode_groups
-from .graph import OrderGraph, as_graph
+from .graph import OrderGraph, as_graph, level_numbers
 from .pairs import Balance, GradedPairs, make_pairs
 
 
@@ -85,13 +86,31 @@ class Grades:
             raise ValueError(f"levels= are {list(self._labels)}, but the order graph has {list(order.levels)}")
         self.weight = check_weights(weights, len(self.level))
 
+    keeps_rows: ClassVar[bool] = False
+    """Whether a part is over the same rows of X: of grades, it is over its own."""
+
     def __len__(self) -> int:
         return len(self.level)
+
+    @property
+    def is_judged(self) -> Array:
+        """Whether each row has a grade: others say nothing."""
+        return self.level >= 0
 
     @property
     def levels(self) -> tuple[Hashable, ...]:
         """The levels from worst to best, in the user's own labels."""
         return tuple(np.asarray(self._labels).tolist()) if isinstance(self._labels, np.ndarray) else self._labels
+
+    @cached_property
+    def level_values(self) -> Floats:
+        """What each level counts where a number is asked for: itself, if levels are numbers that rise, or its place."""
+        return level_numbers(self._labels)
+
+    @property
+    def values(self) -> Floats:
+        """What each row's grade counts as a number, as in ``level_values``; NaN: unjudged."""
+        return np.append(self.level_values, np.nan)[self.level]
 
     @cached_property
     def pairs(self) -> GradedPairs:
@@ -133,6 +152,20 @@ class Grades:
     def in_one_group(self) -> Grades:
         """Return the same grades as one list."""
         return self._with(group=None, n_groups=1)
+
+    def take(self, rows: Ints) -> Grades:
+        """Return some of the rows, in the order asked for; all levels stay, present among these rows or not."""
+        part = self._with(level=self.level[rows], weight=None if self.weight is None else self.weight[rows])
+        if self.group is not None:
+            present, group = np.unique(self.group[rows], return_inverse=True)
+            part.group, part.n_groups = group.astype(np.int32), len(present)
+        return part
+
+    def only(self, rows: Ints) -> Grades:
+        """Return the same rows, of which only these have a grade."""
+        level = np.full_like(self.level, -1)
+        level[rows] = self.level[rows]
+        return self._with(level=level)
 
     def _with(self, **changes: Any) -> Grades:
         other = copy(self)

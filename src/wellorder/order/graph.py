@@ -43,22 +43,20 @@ def distinct(levels: Iterable[Hashable] | Array) -> Labels:
     return labels
 
 
-def numeric(levels: Labels, *, relative: bool) -> Floats:
-    """Return the levels as numbers (less the first, if ``relative``); their places where they are none."""
-    if isinstance(levels, np.ndarray) and levels.dtype.kind == "f" and len(levels):  # perhaps as many as rows
-        grades = levels.astype(float)
-        return np.asarray(grades - grades[0] if relative else grades)
-    labels = list(as_tuple(levels))
-    if not all(isinstance(label, Real) for label in labels):
+def level_numbers(levels: Labels, *, relative: bool = False) -> Floats:
+    """Return what each level counts where a number is asked for: its own value, or its place.
+
+    Levels count themselves (less the first, if ``relative``) where they are numbers that rise, as grades without
+    declared levels always do. Text is never read as a number, and numbers that somebody has declared in another order
+    (3, 2, 1: the first class is the best) count their places 0, 1, …: a higher level never counts less.
+    """
+    if isinstance(levels, np.ndarray) and levels.dtype.kind == "f" and (np.diff(levels) >= 0).all():
+        return np.asarray(levels.astype(float) - (levels[:1] if relative else 0.0))  # perhaps as many as rows
+    labels: list[Any] = list(as_tuple(levels))
+    if not all(isinstance(label, Real) for label in labels) or any(high < low for low, high in pairwise(labels)):
         return np.arange(len(labels), dtype=float)
-    if falls := next((pair for pair in pairwise(labels) if pair[1] < pair[0]), None):  # type: ignore[operator]
-        raise ValueError(
-            f"the costs are differences of the grades, but levels= lists {falls[0]!r} below {falls[1]!r}; turn the "
-            "grades round (y → −y), or let the levels' places count: "
-            "order=wo.OrderGraph.from_scale(numpy.ones(r), range(r), levels)"
-        )
     first = labels[0] if relative and labels else 0
-    return np.array([float(label - first) for label in labels])  # type: ignore[operator]
+    return np.array([float(label - first) for label in labels])
 
 
 def checked_table(levels: Labels, weights: Any) -> sp.csr_array:
@@ -360,15 +358,15 @@ class OrderGraph:
 
     @classmethod
     def linear(cls, levels: Iterable[Hashable]) -> OrderGraph:
-        """Let a swap cost the difference of the grades (of the levels' places if they are no numbers)."""
+        """Let a swap cost the difference of the grades; of their places, where they are no numbers that rise."""
         labels = distinct(levels)
-        return cls.from_scale(np.ones(len(labels)), numeric(labels, relative=True), labels)
+        return cls.from_scale(np.ones(len(labels)), level_numbers(labels, relative=True), labels)
 
     @classmethod
     def dcg(cls, levels: Iterable[Hashable]) -> OrderGraph:
-        """Let a swap cost the difference of the gains 2^grade (places if the levels are no numbers)."""
+        """Let a swap cost the difference of the gains 2^grade; 2^place, where grades are no numbers that rise."""
         labels = distinct(levels)
-        grade = numeric(labels, relative=False)
+        grade = level_numbers(labels)
         if len(grade) and grade.max() >= 1024:
             raise ValueError(
                 f"order='dcg' needs the gain 2^grade, which overflows at grade {grade.max():g}; "

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+
+from ..sweeps import Array, Ints
 from .comparisons import Comparisons
 from .consistent import ConsistentPairs
 from .grades import Grades
@@ -34,6 +37,27 @@ class OrderSum:
 
     def __add__(self, other: Any) -> OrderSum:
         return add_orders(self, other)
+
+    keeps_rows: ClassVar[bool] = True
+    """Whether a part is over the same rows of X: grades that are not taken are as if never given."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    @property
+    def is_judged(self) -> Array:
+        """Whether each has something to say: the rows of the grades and the comparisons, part by part."""
+        return np.concatenate([part.is_judged for part in self.parts])
+
+    def take(self, places: Ints) -> OrderSum:
+        """Return some of it: places count the rows of the grades and the comparisons, part by part."""
+        taken: list[Grades | Comparisons] = []
+        start = 0
+        for part in self.parts:
+            own = places[(places >= start) & (places < start + len(part))] - start
+            taken.append(part.only(own) if isinstance(part, Grades) else part.take(own))
+            start += len(part)
+        return OrderSum(tuple(taken))
 
     @property
     def n_groups(self) -> int:

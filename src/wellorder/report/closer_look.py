@@ -164,7 +164,7 @@ def make_duel(table: Table, leaderboard: Leaderboard, one: HeldOut, other: HeldO
     grades = table.grades()
     judged = grades.level[one.rows] >= 0
     rows, scores = one.rows[judged], (one.scores[judged], other.scores[judged])
-    y, groups = _numbers(grades.levels)[grades.level[rows]], table.groups[rows]
+    y, groups = grades.values[rows], table.groups[rows]
     values = tuple(by_query(metric, y, each, groups) for each in scores)
     sign = 1.0 if metric.greater_is_better else -1.0
     ahead = {query: sign * (value - values[1][query]) for query, value in values[0].items()}
@@ -198,14 +198,6 @@ def make_duel(table: Table, leaderboard: Leaderboard, one: HeldOut, other: HeldO
 def _top(names: Array, grades: Sequence[str], share: Floats, scores: Floats) -> tuple[Placed, ...]:
     first: Ints = np.argsort(-scores, kind="stable")[:_TOP]
     return tuple(Placed(str(names[row]), grades[row], float(share[row])) for row in first)
-
-
-def _numbers(levels: Sequence[Hashable]) -> Floats:
-    """Return what grades count in a metric: themselves where they are numbers, else their places."""
-    try:
-        return np.array(levels, dtype=float)
-    except (TypeError, ValueError):
-        return np.arange(len(levels), dtype=float)
 
 
 def _tidy(level: Hashable) -> Hashable:
