@@ -18,7 +18,8 @@ import pytest
 import wellorder as wo
 from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials
 from wellorder.evaluation.methods import Size
-from wellorder.evaluation.tasks import GradedTask, feasible_folds
+from wellorder.evaluation.splits import feasible_folds
+from wellorder.evaluation.tasks import Task
 
 from .tables import make_comparisons, make_table
 
@@ -306,7 +307,7 @@ def test_splits_are_cut_as_there_is_time_for_them(fake, monkeypatch, n_folds, n_
             yield split
             assert len(cut) < 60, "splits are cut for which there is no time"
 
-    monkeypatch.setattr(GradedTask, "splits", counted)
+    monkeypatch.setattr(Task, "splits", counted)
     fake(lambda name, split: 4.0 * n_jobs)
     with joblib.parallel_config(backend="threading"):
         settings = {"n_folds": n_folds, "n_repeats": n_repeats, "time_budget": 35.0, "n_jobs": n_jobs}
@@ -326,7 +327,7 @@ def test_the_time_that_cutting_takes_counts(fake, monkeypatch):
             time.sleep(0.02)
             yield split
 
-    monkeypatch.setattr(GradedTask, "splits", slow)
+    monkeypatch.setattr(Task, "splits", slow)
     fake(lambda name, split: 1.0)
     board = compare(make_table(), ["ridge", "best-feature"], n_folds=3, n_repeats=1)
     assert [record.search_seconds >= 0.02 for record in board.of("ridge")[1:]] == [True, True]
@@ -340,7 +341,7 @@ def test_rounds_that_cannot_be_cut_any_more_end_the_comparison_and_keep_what_is_
                 raise ValueError("there is no pair to learn from in the training part of fold 0 of repeat 2")
             yield split
 
-    monkeypatch.setattr(GradedTask, "splits", two_rounds)
+    monkeypatch.setattr(Task, "splits", two_rounds)
     fake(lambda name, split: 1.0)
     with pytest.warns(UserWarning, match="of repeat 2; the comparison is over the splits before that"):
         board = compare(make_table(), ["ridge"], n_folds=3, n_repeats=9, time_budget=None)

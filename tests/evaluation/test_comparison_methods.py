@@ -68,7 +68,7 @@ def test_a_rating_in_a_fold_is_that_of_the_training_comparisons_in_their_order()
     split = next(iter(task.splits(5, 1, 0)))
     assert (np.diff(split.train) > 0).all()
     part = task.training_part(split.train)
-    scores = task.scores(METHODS["elo"].make().fit(part.X, part.y), part, split.test)
+    scores = task.scores(METHODS["elo"].make().fit(part.X, part.order), part, split.test)
     c = table.comparisons
     expected = wo.ratings.Elo().fit(c.left[split.train], c.right[split.train], c.outcome[split.train])
     assert scores == pytest.approx(expected.rating(range(len(table.items))))

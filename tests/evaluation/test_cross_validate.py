@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
 from wellorder.evaluation import cross_validate
-from wellorder.evaluation.parts import take
 from wellorder.evaluation.significance import mean_interval
 from wellorder.evaluation.splits import comparison_folds, folds
 
@@ -143,7 +142,7 @@ def test_comparisons():
     games = wo.Comparisons(left, right, np.sign(Y[right] - Y[left]))
     found = cross_validate(wo.RankSVM(), X, games, metrics=["swapped_pairs", "comparison_auc"], cv=3, n_repeats=2)
     expected = [
-        1 - wo.RankSVM().fit(X, take(games, split.train)).score(X, take(games, split.test))
+        1 - wo.RankSVM().fit(X, games.take(split.train)).score(X, games.take(split.test))
         for split in comparison_folds(games, n_folds=3, n_repeats=2)
     ]
     np.testing.assert_allclose(found["swapped_pairs"], expected, rtol=1e-12)

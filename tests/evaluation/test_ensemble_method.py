@@ -45,7 +45,7 @@ def test_what_it_learns_from_a_training_part_does_not_depend_on_the_rest():
     y = table.y.copy()
     y[split.test] = y[split.test][::-1]
     other = make_task(dataclasses.replace(table, y=y)).training_part(split.train)
-    found = [make_seeded(METHODS["order-ensemble"], 1).fit(each.X, each.y) for each in (part, other)]
+    found = [make_seeded(METHODS["order-ensemble"], 1).fit(each.X, each.order) for each in (part, other)]
     assert found[0].weights_.tolist() == found[1].weights_.tolist()
 
 

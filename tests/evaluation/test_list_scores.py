@@ -101,7 +101,7 @@ def test_comparisons_of_methods_use_the_lists():
     task = make_task(table)
     split = next(iter(task.splits(3, 1, 0)))
     part, test = task.training_part(split.train), table.take(split.test)
-    model = wo.MultipleHyperplaneRanker().fit(part.X, part.y)
+    model = wo.MultipleHyperplaneRanker().fit(part.X, part.order)
     scores = task.scores(model, part, split.test)
     encoded = part.encoder.transform(test)
     np.testing.assert_array_equal(scores, model.decision_function(encoded, groups=test.groups))

@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 import wellorder as wo
 from wellorder.estimators import kernel_model
 from wellorder.evaluation import OutOfTime, search, searching
-from wellorder.evaluation.parts import take
 from wellorder.evaluation.splits import comparison_folds, folds
 from wellorder.spaces import Kernel, KernelSpace, kernel
 
@@ -190,10 +189,7 @@ def test_comparisons(kernel):
     expected = [
         [
             1
-            - clone(estimator)
-            .set_params(C=C)
-            .fit(items, take(GAMES, split.train))
-            .score(items, take(GAMES, split.test))
+            - clone(estimator).set_params(C=C).fit(items, GAMES.take(split.train)).score(items, GAMES.take(split.test))
             for split in comparison_folds(GAMES, n_folds=4, seed=3)
         ]
         for C in (0.1, 10.0)
@@ -202,8 +198,8 @@ def test_comparisons(kernel):
     assert found.best_estimator.predict(items).shape == (40,)
     by_name = search(estimator, {"C": [1.0]}, items, GAMES, cv=4, metric="comparison_error").table[0].values
     for value, split in zip(by_name, comparison_folds(GAMES, n_folds=4), strict=True):
-        scores = clone(estimator).set_params(C=1.0).fit(items, take(GAMES, split.train)).decision_function(items)
-        test = take(GAMES, split.test)
+        scores = clone(estimator).set_params(C=1.0).fit(items, GAMES.take(split.train)).decision_function(items)
+        test = GAMES.take(split.test)
         predicted = np.sign(scores[test.right] - scores[test.left])
         assert value == pytest.approx(wo.metrics.comparison_error(test.outcome, predicted))
     auc = search(estimator, {"C": [0.1, 10.0]}, items, GAMES, cv=4, metric="comparison_auc")

@@ -41,26 +41,26 @@ def test_a_sample_of_rows_is_drawn_by_the_seed(small_sample):
     np.testing.assert_array_equal(one.X, again.X)
     assert not np.array_equal(one.X, other.X)
     rows = [np.flatnonzero((row == part.X).all(axis=1))[0] for row in one.X]
-    np.testing.assert_array_equal(one.y.level, part.y.level[rows])
+    np.testing.assert_array_equal(one.order.level, part.order.level[rows])
 
 
 def test_lists_stay_whole(small_sample):
     table = make_table(n=900, groups=40)
     part = part_of(table)
     drawn = sample_part(part, 3)
-    assert 100 <= len(drawn.y) <= 200
-    sizes = sorted(np.bincount(drawn.y.group).tolist())
-    every = sorted(np.bincount(part.y.group).tolist())
+    assert 100 <= len(drawn.order) <= 200
+    sizes = sorted(np.bincount(drawn.order.group).tolist())
+    every = sorted(np.bincount(part.order.group).tolist())
     assert all(size in every for size in sizes)
     # one list of 800 rows among short ones is cut by rows
     groups = np.where(np.arange(900) < 800, 0, np.arange(900))
-    assert len(sample_part(part_of(dataclasses.replace(table, groups=groups)), 0).y) <= 200
+    assert len(sample_part(part_of(dataclasses.replace(table, groups=groups)), 0).order) <= 200
 
 
 def test_comparisons_are_drawn_and_items_stay(small_sample):
     part = part_of(make_comparisons(n=700))
     drawn = sample_part(part, 0)
-    assert len(drawn.y) == 100
+    assert len(drawn.order) == 100
     assert drawn.X is part.X
 
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given, strategies as st
 
 import wellorder as wo
-from wellorder.evaluation.parts import take
 from wellorder.evaluation.splits import comparison_folds, folds, hold_outs
+from wellorder.samples import take
 
 
 def pair_counts(y, splits, groups=None):
@@ -212,9 +212,9 @@ def test_take():
     assert take(None, rows) is None
     grades = wo.Grades([0, 1, 2], groups=["a", "b", "b"], weights=[1, 2, 3])
     assert grades.pairs.n_pairs == 1
-    part = take(grades, np.array([2, 1]))
+    part = grades.take(np.array([2, 1]))
     assert (part.levels, part.n_groups, part.weight.tolist()) == ((0, 1, 2), 1, [3.0, 2.0])
     assert (part.pairs.n_pairs, part.pairs.total) == (1, 6.0)
     assert grades.pairs.total == 6.0
-    games = take(wo.Comparisons([0, 1, 2], [1, 2, 0], [1, 0, -1], [1, 2, 3]), rows)
+    games = wo.Comparisons([0, 1, 2], [1, 2, 0], [1, 0, -1], [1, 2, 3]).take(rows)
     assert (games.left.tolist(), games.outcome.tolist(), games.weight.tolist()) == ([2, 0], [-1, 1], [3.0, 1.0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -85,6 +85,8 @@ class Table:
     levels: tuple[Any, ...] | None = None
     recipe: str = ""
     places: Places | None = field(default=None, repr=False)
+    described: ClassVar[bool] = True
+    """Whether anything is known of the rows but their names."""
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -129,6 +131,15 @@ class Table:
             raise ValueError(f"{self.source} was read without grades; name their column with target=")
         return Grades(self.y, self.groups, order, self.weights, self.levels)
 
+    @property
+    def rows(self) -> Table:
+        """The rows that are put in order: these."""
+        return self
+
+    def order(self) -> Grades:
+        """Return what must stand above what: every higher grade above every lower one."""
+        return self.grades()
+
     def take(self, rows: Array) -> Table:
         """Return some of the rows (numbers or a mask), in the order asked for."""
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
@@ -169,11 +180,18 @@ class ComparisonTable:
     def __len__(self) -> int:
         return len(self.comparisons)
 
+    @property
+    def rows(self) -> Table:
+        """The rows that are put in order: the items."""
+        return self.items
+
+    def order(self) -> Comparisons:
+        """Return what must stand above what."""
+        return self.comparisons
+
     def take(self, rows: Array) -> ComparisonTable:
         """Return some of the comparisons, over the same items."""
-        c = self.comparisons
-        weights = None if c.weight is None else c.weight[rows]
-        return replace(self, comparisons=Comparisons(c.left[rows], c.right[rows], c.outcome[rows], weights))
+        return replace(self, comparisons=self.comparisons.take(rows))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..losses import LOSSES
 from ..order import NAMED, Balance, Full, GradedPairs, Grades, OrderGraph, make_pairs
+from ..samples import Given, Sample
 from ..scoring import list_scores
 from ..solvers import Preconditioner, Problem, SolveResult, newton_cg
 from ..spaces import Function, near_zero
@@ -306,27 +307,30 @@ def read_plain_grades(y: Any, groups: Any, sample_weight: Any, levels: Any, n_ro
     return order
 
 
-def fit_part(base: Any, X: Any, level: Ints, group: Ints | None, weight: Floats | None) -> Any:
+def fit_part(base: Any, part: Sample) -> Any:
     """Fit a copy of a ranker to some rows, with their groups and weights under the names that it takes."""
-    model = clone(base)
-    given = {name: part for name, part in (("groups", group), ("sample_weight", weight)) if part is not None}
+    model, X, target = clone(base), part.X, part.target
+    if not isinstance(target, Given):
+        return model.fit(X, target)
+    y, both = target.y, (("groups", target.groups), ("sample_weight", target.sample_weight))
+    given = {name: value for name, value in both if value is not None}
     steps = getattr(model, "steps", None)
     prefix, last = ("", model) if steps is None else (f"{steps[-1][0]}__", steps[-1][1])
     taken = signature(last.fit).parameters
     if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
-        return _fit_routed(model, X, level, given)
+        return _fit_routed(model, X, y, given)
     if "sample_weight" in given and "sample_weight" not in taken:
         raise ValueError(f"{type(last).__name__} takes no sample_weight; leave the weights out, or take another")
     if "groups" in given and "groups" not in taken and _compares(last):
         raise ValueError(
             f"{type(last).__name__} hands no groups on to the ranker inside; take another, or leave it out"
         )
-    options = {f"{prefix}{name}": part for name, part in given.items() if name in taken}
+    options = {f"{prefix}{name}": value for name, value in given.items() if name in taken}
     with config_context(enable_metadata_routing=False):  # what is passed has found its way already
-        return model.fit(X, level, **options)
+        return model.fit(X, y, **options)
 
 
-def _fit_routed(model: Any, X: Any, level: Ints, given: dict[str, Any]) -> Any:
+def _fit_routed(model: Any, X: Any, y: Any, given: dict[str, Any]) -> Any:
     """Fit a search, or what else hands on whatever it is given: scikit-learn's routing knows to whom."""
     name = type(model).__name__
     with config_context(enable_metadata_routing=True):
@@ -341,7 +345,7 @@ def _fit_routed(model: Any, X: Any, level: Ints, given: dict[str, Any]) -> Any:
             )
         if "groups" in given and "groups" not in consumed and _compares(model):
             raise ValueError(f"{name} hands no groups on to the ranker inside; take another, or leave it out")
-        return model.fit(X, level, **{key: given[key] for key in consumed})
+        return model.fit(X, y, **{key: given[key] for key in consumed})
 
 
 def _compares(model: Any) -> bool:

@@ -146,16 +146,16 @@ def unseen_differences(model: Any, items: Any, pairs: TiedPairs, size: float) ->
     fold_of = np.empty(len(decided), np.int64)
     fold_of[shuffled] = np.arange(len(decided)) % N_FOLDS
     fold = fold_of[key]
+    order = Comparisons(pairs.low, pairs.high, pairs.outcome, pairs.weight)
     d, known = np.zeros(len(pairs)), np.zeros(len(pairs), dtype=bool)
     for place in range(N_FOLDS):
         train, test = np.flatnonzero(fold != place), np.flatnonzero(fold == place)
         part, rest = pairs.take(train), pairs.take(test)
         if part.n_decided == 0 or len(rest) == 0:
             continue
-        order = Comparisons(part.low, part.high, part.outcome, part.weight)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what there is to say, the fit on all comparisons says
-            scores = np.asarray(clone(model).fit(items, order).decision_function(items), dtype=float)
+            scores = np.asarray(clone(model).fit(items, order.take(train)).decision_function(items), dtype=float)
         own = root_mean_square(pairs.differences(scores), pairs.weight)
         d[test], known[test] = rest.differences(scores) * (size / own if own > 0 else 0.0), True
     return d, known

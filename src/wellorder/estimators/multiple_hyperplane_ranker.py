@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..aggregation import borda, markov_chain, median_rank, read_ranker_weights
 from ..metrics import order_error_rates, parse
 from ..order import Grades
+from ..samples import Given, Sample
 from ..scoring import warn_if_groups_are_lost
 from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or, template, tuple_of
 from ..sweeps import Array, Floats
@@ -393,7 +394,8 @@ class MultipleHyperplaneRanker(Ranker):
     def _fit_one(self, base: Any, rows: Rows, ends: tuple[int, int], seed: int) -> Any:
         mine, weight = draw_rows(rows, ends, self.max_samples, np.random.default_rng(seed))
         level = (rows.level[mine] == ends[1]).astype(np.int64)
-        return fit_part(base, rows.X[mine], level, None if rows.group is None else rows.group[mine], weight)
+        group = None if rows.group is None else rows.group[mine]
+        return fit_part(base, Sample(rows.X[mine], Given(level, group, weight)))
 
     def _choose_weights(self, X: Any, grades: Grades) -> Floats:
         if self.weights is not None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
 from ..order import encode_groups
+from ..samples import Given, Sample
 from ..scoring import list_scores
 from ..state import Part, both, checked, count, fitted, list_of, none_or, template
 from ..sweeps import Array, Floats, Ints
@@ -112,7 +113,8 @@ class NestedRanker(Ranker):
             if not meeting(grades.level[rows], own, None, len(grades.levels)).any():
                 break
             given = None if grades.weight is None else weight[rows]
-            self.rankers_.append(fit_part(base, X[rows], grades.level[rows].astype(np.int64), own, given))
+            level = grades.level[rows].astype(np.int64)
+            self.rankers_.append(fit_part(base, Sample(X[rows], Given(level, own, given))))
             self.n_rows_.append(len(rows))
             if keep is not None:
                 scores = list_scores(self.rankers_[-1], X[inside], group[inside])

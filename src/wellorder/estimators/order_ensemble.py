@@ -471,7 +471,7 @@ class OrderEnsemble(Ranker):
             return 0.0
         d = folds.differences(points @ self.weights_)
         if self.combine == "borda":
-            d = d * UNIFORM_SPREAD * folds.X.shape[0]  # from places between 0 and 1 to counts of items
+            d = d * UNIFORM_SPREAD * folds.sample.X.shape[0]  # from places between 0 and 1 to counts of items
         return best_threshold(d, np.abs(folds.comparisons.outcome), folds.weight)
 
     def _check_parameters(self) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -16,7 +16,7 @@ from ..aggregation import borda
 from ..deadline import refuse_late
 from ..losses import PairSet
 from ..order import Comparisons, Grades, ListedPairs, encode_groups, make_pairs
-from ..scoring import list_scores
+from ..samples import Given, Sample
 from ..sweeps import Array, Floats, Ints
 from .base_rankers import fit_part
 
@@ -33,43 +33,55 @@ class TooFewError(ValueError):
     """There is no way to hold something out and still have a pair to learn from."""
 
 
-class Folds(Protocol):
-    """What can be held out, and what a model of the rest says of it."""
+class Folds(ABC):
+    """A sample of which something can be held out, and what a model of the rest says of it."""
 
     n_points: int
     """Rows of the table of held-out scores."""
 
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+
+    @property
+    @abstractmethod
+    def fold(self) -> Ints:
+        """The fold of each row or comparison; −1 for what is in every training part."""
+
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """How many folds there are: as many as asked for, or as can be."""
+        return int(self.fold.max(initial=-1)) + 1
 
     def fit(self, member: Any, fold: int | None) -> Any:
         """Fit a copy of a model to all that is not in a fold; to everything, if it is None."""
+        return fit_part(member, self.sample if fold is None else self.sample.take(np.flatnonzero(self.fold != fold)))
 
-    def scores(self, model: Any) -> Floats:
-        """Return a model's scores of all rows."""
-
+    @abstractmethod
     def spread(self, scores: Floats) -> float:
         """Return the standard deviation of scores among rows that are compared; 0 where all are the same."""
 
+    @abstractmethod
     def held_out(self, fold: int) -> Array:
         """Return the points of a fold."""
 
+    @abstractmethod
     def points(self, scores: Floats, fold: int, by_place: bool) -> Floats:
         """Return scores, or places in the list from 0 to 1, at the points of a fold."""
 
+    @abstractmethod
     def pairs(self) -> PairSet:
         """Return which point should stand above which; both are always of one fold, and so scored by one model."""
 
 
-class GradedFolds:
+class GradedFolds(Folds):
     """Graded rows: whole lists are held out, or rows of one list, every grade spread over the folds."""
 
     def __init__(self, X: Any, grades: Grades, n_folds: int, rng: np.random.Generator) -> None:
-        self.X, self.grades = X, grades
+        # others' models know nothing of Grades
+        super().__init__(Sample(X, Given(grades.values, grades.group, grades.weight)))
+        self.grades = grades
         self.n_points = len(grades)
         self._wanted, self._rng = n_folds, rng
-        self._y = grades.values
 
     @cached_property
     def fold(self) -> Ints:
@@ -90,24 +102,6 @@ class GradedFolds:
             if make_pairs(rest, grades.group, grades.weight, grades.graph, "pairs").n_pairs == 0:
                 raise TooFewError("without one of the folds there is no pair left to learn from")
         return fold
-
-    @property
-    def n_folds(self) -> int:
-        """How many folds there are: as many as asked for, or as there are lists."""
-        return int(self.fold.max(initial=-1)) + 1
-
-    def fit(self, member: Any, fold: int | None) -> Any:
-        """Fit a copy of a model to all that is not in a fold; to everything, if it is None."""
-        group, weight = self.grades.group, self.grades.weight
-        if fold is None:
-            return fit_part(member, self.X, self._y, group, weight)
-        rows = np.flatnonzero(self.fold != fold)
-        parts = (None if part is None else part[rows] for part in (group, weight))
-        return fit_part(member, self.X[rows], self._y[rows], *parts)
-
-    def scores(self, model: Any) -> Floats:
-        """Return a model's scores of all rows."""
-        return np.asarray(list_scores(model, self.X, self.grades.group), dtype=float)
 
     def spread(self, scores: Floats) -> float:
         """Return the standard deviation of scores within lists; 0 where all are the same."""
@@ -136,13 +130,14 @@ class GradedFolds:
         return make_pairs(level, codes, grades.weight, grades.graph, "pairs")
 
 
-class ComparedFolds:
+class ComparedFolds(Folds):
     """Comparisons of items: all those of the same two items are held out together. Each is two points: low and high."""
 
     def __init__(self, X: Any, comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -> None:
         if comparisons.weight is not None:
-            comparisons = _take(comparisons, np.flatnonzero(comparisons.weight > 0))
-        self.X, self.comparisons = X, comparisons
+            comparisons = comparisons.take(np.flatnonzero(comparisons.weight > 0))
+        super().__init__(Sample(X, comparisons))
+        self.comparisons = comparisons
         self.n_points = 2 * len(comparisons)
         self.weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
         right_wins = comparisons.outcome >= 0
@@ -163,20 +158,6 @@ class ComparedFolds:
         fold_of = np.empty(len(couples), np.int64)
         fold_of[in_turn] = np.arange(len(couples)) % n_folds
         return fold_of[couple.ravel()]
-
-    @property
-    def n_folds(self) -> int:
-        """How many folds there are: as many as asked for, or as couples with a decision."""
-        return int(self.fold.max(initial=-1)) + 1
-
-    def fit(self, member: Any, fold: int | None) -> Any:
-        """Fit a copy of a model to all comparisons that are not in a fold; to all, if it is None."""
-        part = self.comparisons if fold is None else _take(self.comparisons, np.flatnonzero(self.fold != fold))
-        return clone(member).fit(self.X, part)
-
-    def scores(self, model: Any) -> Floats:
-        """Return a model's scores of all items."""
-        return np.asarray(list_scores(model, self.X), dtype=float)
 
     def spread(self, scores: Floats) -> float:
         """Return the root mean square of the differences, over √2; 0 where there are none."""
@@ -246,7 +227,7 @@ def fit_member(folds: Folds, name: str, member: Any, fold: int | None) -> Any:
 
 def fitted_scores(folds: Folds, name: str, model: Any) -> Floats:
     """Return a fitted member's scores of all rows."""
-    scores = folds.scores(model)
+    scores = np.asarray(folds.sample.scores(model), dtype=float)
     if scores.ndim != 1 or not np.isfinite(scores).all():
         raise ValueError(f"the member {name!r} of the ensemble does not give each row a finite score")
     return scores
@@ -261,8 +242,3 @@ def _places(scores: Floats, group: Array | None) -> Floats:
 
 def _unless_rounding(spread: float, scores: Floats) -> float:
     return spread if spread > _ROUNDING * float(np.abs(scores).max(initial=0.0)) else 0.0
-
-
-def _take(comparisons: Comparisons, chosen: Array) -> Comparisons:
-    weight = None if comparisons.weight is None else comparisons.weight[chosen]
-    return Comparisons(comparisons.left[chosen], comparisons.right[chosen], comparisons.outcome[chosen], weight)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -15,6 +14,7 @@ from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Scale, separable, violation
+from ..samples import take
 from ..spaces import near_zero
 from ..state import Part, both, checked, fitted, floats, labels, none_or, template
 from ..sweeps import Array, Floats
@@ -109,7 +109,7 @@ class PlugInRanker(Ranker):
         weight, gain = _best_score(grades.graph.take(present))
         classifier = self._classifier()
         weights = {} if grades.weight is None else _weight_for(classifier, grades.weight[active])
-        rows = X if active.all() else _take(X, np.flatnonzero(active))
+        rows = X if active.all() else take(X, np.flatnonzero(active))
         with config_context(enable_metadata_routing=False):  # the weights have found their way already
             fit = classifier.fit if self.estimator is not None else partial(_fit_near_zero, classifier)
             self.estimator_ = fit(rows, number, **weights)
@@ -254,15 +254,6 @@ def _ratio(gain: Floats, weight: Floats, gain_of: Floats, weight_of: Floats) -> 
     # a row that only belongs to levels without weight is in no pair that costs: put it in the middle
     middle = np.full_like(gain, 0.5 * (scale.min() + scale.max()))
     return np.asarray(np.divide(gain, weight, out=middle, where=weight > 0))
-
-
-def _take(X: Any, rows: Array) -> Any:
-    """Return some rows of a frame, a sparse matrix or an array."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if sp.issparse(X):
-        return X.tocsr()[rows]
-    return (X if hasattr(X, "__getitem__") and hasattr(X, "shape") else np.asarray(X))[rows]
 
 
 def _weight_for(classifier: Any, weight: Floats) -> dict[str, Floats]:

@@ -39,20 +39,18 @@ from .significance import (
     nemenyi,
 )
 from .splits import Split, comparison_folds, folds, hold_outs
-from .tasks import AnyTable as AnyTable, ComparisonTask, GradedTask, Task, make_task
+from .tasks import AnyTable as AnyTable, Task, make_task
 from .trials import run_trial, trial_key, trial_seed as trial_seed, versions as versions
 
 __all__ = [
     "METHODS",
     "RUN_METRICS",
-    "ComparisonTask",
     "Contribution",
     "CrossValidation",
     "Curve",
     "Explanation",
     "Finding",
     "FittedTable",
-    "GradedTask",
     "GraphSearch",
     "GraphTrial",
     "Health",

@@ -26,7 +26,7 @@ from .records import Record, RecordFile
 from .searching import MOST_SEARCHED
 from .side_by_side import PATIENCE, Crew, Trial
 from .splits import Split
-from .tasks import ComparisonTask, GradedTask
+from .tasks import Task
 from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, steady_sums, trial_key
 
 # --------------------------------------------------------------------------------------------------
@@ -111,16 +111,14 @@ class Plan:
     """What the system has left; None where it does not say."""
 
 
-def choose_methods(
-    task: GradedTask | ComparisonTask, methods: Sequence[str] | None, first: Split
-) -> tuple[list[str], list[LeftOut], Memory]:
+def choose_methods(task: Task, methods: Sequence[str] | None, first: Split) -> tuple[list[str], list[LeftOut], Memory]:
     """Choose the methods that suit the data, and estimate what the heaviest of them needs.
 
     Methods that were named are only left out where they cannot work.
     """
     part = task.training_part(first.train)
     matrix, free = _bytes(part.X), available_bytes()
-    data = _bytes(task.table.items.X if isinstance(task, ComparisonTask) else task.table.X) + matrix
+    data = _bytes(task.table.rows.X) + matrix
     chosen: dict[str, int] = {}
     left_out = []
     for name in dict.fromkeys(METHODS if methods is None else methods):
@@ -210,7 +208,7 @@ class ComparisonRun:
 
     def __init__(
         self,
-        task: GradedTask | ComparisonTask,
+        task: Task,
         protocol: Protocol,
         splits: Iterable[Split],
         kept: RecordFile,

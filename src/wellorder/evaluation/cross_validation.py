@@ -14,8 +14,9 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from ..metrics import Metric
+from ..samples import Sample, read_sample
 from ..sweeps import Floats
-from .parts import fit, fit_parameters, judge, read_data, read_measures
+from .parts import Measure, judge, read_measures
 from .significance import Interval, mean_interval
 from .splits import Split, read_splits
 
@@ -132,15 +133,12 @@ def cross_validate(
     True
     """
     with sklearn.config_context(enable_metadata_routing=True):
-        data = read_data(estimator, X, y, groups, sample_weight)
-        measures = read_measures(metrics, data.kind)
-        splits = read_splits(data, cv, n_repeats, seed)
-        wanted = fit_parameters(estimator, data)
-        judged = data.judged()
+        sample = read_sample(estimator, X, y, groups, sample_weight)
+        measures = read_measures(metrics, sample.order)
+        splits = read_splits(sample, cv, n_repeats, seed)
+        judged = sample.order.is_judged
         trials = (
-            delayed(_try)(
-                estimator, data.training(split.train), data.testing(split.test, split.train), wanted, measures
-            )
+            delayed(_try)(estimator, sample.take(split.train), sample.take(split.test, split.train), measures)
             for split in splits
         )
         rows, fit_seconds, score_seconds = zip(*Parallel(n_jobs=n_jobs)(trials), strict=True)
@@ -156,12 +154,14 @@ def cross_validate(
     )
 
 
-def _try(estimator: Any, training: Any, testing: Any, wanted: Any, measures: Any) -> tuple[Any, float, float]:
+def _try(
+    estimator: Any, training: Sample, testing: Sample, measures: tuple[Measure, ...]
+) -> tuple[list[float], float, float]:
     """Fit and judge on one split, perhaps in another process; return the judgement and the seconds of both."""
     with sklearn.config_context(enable_metadata_routing=True):
         model = clone(estimator)
         began = perf_counter()
-        fit(model, training, wanted)
+        training.fit(model)
         fitted = perf_counter()
         judged = judge(model, testing, measures)
         return judged, fitted - began, perf_counter() - fitted

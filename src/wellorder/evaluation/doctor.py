@@ -20,7 +20,6 @@ from ..metrics import swapped_pairs
 from ..order import Grades
 from ..sweeps import Array, Floats, Ints
 from ..writing import counted
-from .parts import take
 from .tasks import AnyTable
 
 # --------------------------------------------------------------------------------------------------
@@ -212,7 +211,7 @@ def find_giveaways(grades: Grades, table: Table) -> Iterator[Finding]:
         )
         return
     rows = _sample(grades, int(np.clip(_MOST_ENTRIES // max(n_columns, 1), *_ROWS)))
-    plain, X = take(grades.without_weights(), rows), table.X[rows]
+    plain, X = grades.without_weights().take(rows), table.X[rows]
     for name, values, is_name in _column_values(X, table):
         found = _swapped(plain, values, is_name, n_columns)
         if found is not None and found[0] < _NEARLY:
@@ -260,7 +259,7 @@ def _column_values(X: pl.DataFrame | sp.csr_array, table: Table) -> Iterator[tup
 def _swapped(grades: Grades, values: Floats, is_name: bool, n_columns: int) -> tuple[float, int] | None:
     """Return the share of pairs that a column swaps, and of how many rows; None where luck could explain none."""
     known = np.flatnonzero(np.isfinite(values))
-    mine, values = take(grades, known), values[known]
+    mine, values = grades.take(known), values[known]
     if mine.pairs.n_pairs == 0:
         return None
     chance = _log_chance_of_names(mine, values) if is_name else log(2) + _log_chance_of_numbers(mine)

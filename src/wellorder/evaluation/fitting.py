@@ -61,14 +61,13 @@ def measure_resolution(
     shares: list[float] = []
     for split in splits:
         test = table.take(split.test)
-        items = getattr(test, "items", test)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a fold, which nobody has asked for; the whole fit has warned
             try:
                 fitted = fit(table.take(split.train))
             except ValueError:  # the whole could be fitted, and this part is too little for it
                 return None
-            scores = np.asarray(fitted.decision_function(items), dtype=float)
+            scores = np.asarray(fitted.decision_function(test.rows), dtype=float)
         pairs = _held_out_pairs(test, len(scores), _MOST_PAIRS // len(splits), rng)
         if pairs.n_pairs and fitted.spread_ > 0:
             difference = (scores[pairs.high] - scores[pairs.low]) / fitted.spread_
@@ -83,7 +82,7 @@ def measure_resolution(
 
 
 def _held_out_pairs(table: AnyTable, n_scores: int, most: int, rng: np.random.Generator) -> ListedPairs:
-    order = table.comparisons if hasattr(table, "comparisons") else table.grades()
+    order = table.order()
     if isinstance(order, Comparisons):
         return order.to_pairs(n_scores)
     pairs = order.pairs
@@ -179,10 +178,9 @@ def fit_table(
     resolution = None
     if with_resolution:
         resolution = measure_resolution(lambda part: fit(part, choose(part)), table, seed=seed)
-    columns = table.items if isinstance(table, ComparisonTable) else table
     if resolution is not None:
         model.resolution_ = resolution.curve
-    scores = np.asarray(model.decision_function(columns), dtype=float)
+    scores = np.asarray(model.decision_function(table.rows), dtype=float)
     judged = task.judge(scores, np.arange(len(table)), ("swapped_pairs",))
     held_out = float("nan") if resolution is None else resolution.held_out
     return FittedTable(model, chosen, 1.0 - judged.metrics["swapped_pairs"], held_out)
@@ -217,10 +215,9 @@ def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[str] =
     by_chance = PROBABILITY_METRICS if isinstance(table, ComparisonTable) else {}
     wanted = [name if name in by_chance else check_metric(name, task.supervision) for name in metrics]
     names = tuple(dict.fromkeys(wanted or default_metrics(task.order)))
-    columns = table.items if isinstance(table, ComparisonTable) else table
     if not isinstance(table, ComparisonTable):
         warn_if_groups_are_lost(model, table.groups, "read the table with group=")
-    scores = np.asarray(model.decision_function(columns), dtype=float)
+    scores = np.asarray(model.decision_function(table.rows), dtype=float)
     plain = tuple(name for name in names if name not in by_chance)
     found = task.judge(scores, np.arange(len(table)), plain, threshold_of(model), advantage_of(model)).metrics
     if isinstance(table, ComparisonTable) and len(plain) < len(names):

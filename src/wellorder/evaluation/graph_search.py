@@ -11,8 +11,9 @@ import sklearn
 from sklearn.base import clone
 
 from ..order import Grades, OrderGraph, as_graph
+from ..samples import Sample, read_sample
 from ..sweeps import Floats
-from .parts import Data, fit, fit_parameters, judge, read_data, read_measures, take
+from .parts import judge, read_measures
 from .significance import Interval, PairedTest, corrected_resampled_test, holm, mean_interval
 from .splits import Split, read_splits
 
@@ -134,25 +135,25 @@ def search_graph(
     """
     parameter = _order_parameter(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
-        data = read_data(estimator, X, y, groups, sample_weight)
-        if data.kind != "rows":
+        sample = read_sample(estimator, X, y, groups, sample_weight)
+        grades = sample.order
+        if not isinstance(grades, Grades):
             raise ValueError("an order graph is over grades; comparisons have none")
-        grades = data.y if isinstance(data.y, Grades) else Grades(data.y, data.groups, levels=data.levels)
         orders = _read_candidates(candidates, grades)
         graphs = {name: _graph(name, order, grades) for name, order in orders.items()}
         judged = grades.with_order(judged_by)
-        if isinstance(data.y, Grades):  # each model brings its own order
-            data = replace(data, y=data.y.with_order("full"))
-        splits = read_splits(data, cv, n_repeats, seed)
+        if isinstance(sample.target, Grades):  # each model brings its own order
+            sample = replace(sample, target=sample.target.with_order("full"))
+        splits = read_splits(sample, cv, n_repeats, seed)
         # named orders are of whatever levels there are; tables are not, where a level has no row to learn from
         tried = {name: order if isinstance(order, str) else graphs[name] for name, order in orders.items()}
         values = np.array(
-            [_values(estimator, parameter, order, data, judged, splits) for order in tried.values()], dtype=float
+            [_values(estimator, parameter, order, sample, judged, splits) for order in tried.values()], dtype=float
         )
-        table = _compare(graphs, values, data, splits)
+        table = _compare(graphs, values, sample, splits)
         best = clone(estimator).set_params(**{parameter: tried[table[0].name]}) if refit else None
         if best is not None:
-            fit(best, data.whole, fit_parameters(best, data))
+            sample.fit(best)
     return GraphSearch(table[0].name, table[0].graph, best, table[0].interval.mean, table)
 
 
@@ -195,15 +196,15 @@ def _graph(name: str, order: Any, grades: Grades) -> OrderGraph:
 
 
 def _values(
-    estimator: Any, parameter: str, order: Any, data: Data, judged: Grades, splits: Sequence[Split]
+    estimator: Any, parameter: str, order: Any, sample: Sample, judged: Grades, splits: Sequence[Split]
 ) -> list[float]:
     """Fit on the training part of each split and judge on its test part; NaN where that has no pair."""
-    wanted, measures, out = fit_parameters(estimator, data), read_measures("wmw", "rows"), []
+    measures, out = read_measures("wmw", judged), []
     for split in splits:
         here = _without_empty(order, judged, split) if isinstance(order, OrderGraph) else order
         fitted = clone(estimator).set_params(**{parameter: here})
-        fit(fitted, data.training(split.train), wanted)
-        testing = replace(data.testing(split.test, split.train), y=take(judged, split.test))
+        sample.take(split.train).fit(fitted)
+        testing = replace(sample.take(split.test, split.train), target=judged.take(split.test))
         out += judge(fitted, testing, measures)
     return out
 
@@ -224,13 +225,13 @@ def _without_empty(graph: OrderGraph, grades: Grades, split: Split) -> OrderGrap
 
 
 def _compare(
-    graphs: Mapping[str, OrderGraph], values: Floats, data: Data, splits: Sequence[Split]
+    graphs: Mapping[str, OrderGraph], values: Floats, sample: Sample, splits: Sequence[Split]
 ) -> tuple[GraphTrial, ...]:
     """Put the graphs in order, the best first, and test each against the best on the splits that have a value."""
     known = np.flatnonzero(~np.isnan(values).any(axis=0))
     if not len(known):
         raise ValueError("wmw is not defined in any split: no test part has a pair; ask for fewer folds")
-    judged = data.judged()
+    judged = sample.order.is_judged
     n_train, n_test = np.mean(
         [(judged[splits[at].train].sum(), judged[splits[at].test].sum()) for at in known.tolist()], axis=0
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from ..estimators import (
@@ -27,6 +28,7 @@ from ..estimators import (
     ThresholdCompare,
 )
 from ..memory import available_bytes
+from ..order import Comparisons, Grades
 from ..ratings import Davidson, Elo, Glicko, RatingRanker
 from ..solvers import LONGEST_LIST
 from ..spaces import kernel_bytes
@@ -55,6 +57,17 @@ class Size:
     """Different grades; none in comparisons."""
     has_features: bool = True
     """Whether anything is known of the items but their names."""
+
+
+def measure_size(X: Any, order: Grades | Comparisons, *, has_features: bool) -> Size:
+    """Return the size of a training part."""
+    n_rows, n_features = map(int, X.shape)
+    if isinstance(order, Comparisons):
+        decided = int(np.count_nonzero(order.outcome))
+        return Size(order.kind, n_rows, n_features, decided, n_rows, 0, has_features)
+    longest = n_rows if order.group is None else int(np.bincount(order.group).max(initial=0))
+    n_levels = len(np.unique(order.level[order.is_judged]))
+    return Size(order.kind, n_rows, n_features, order.pairs.n_pairs, longest, n_levels, has_features)
 
 
 # --------------------------------------------------------------------------------------------------

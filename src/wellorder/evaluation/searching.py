@@ -18,14 +18,13 @@ from sklearn.utils import check_array
 from .. import deadline as deadlines
 from ..estimators import KernelModel
 from ..metrics import Metric
-from ..order import Comparisons
+from ..samples import Sample, read_sample
 from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Array, Floats
 from .methods import Grid
-from .parts import Data, Measure, Part, fit, fit_parameters, judge, read_data, read_measures, take
+from .parts import Measure, judge, read_measures
 from .significance import known_mean
-from .splits import Split, read_splits
-from .tasks import TrainingPart, feasible_folds
+from .splits import Split, feasible_folds, read_splits
 
 # --------------------------------------------------------------------------------------------------
 # Families of grid points: those that differ in C only, gathered under the kernel matrix that they share.
@@ -66,10 +65,10 @@ class Household:
         single = self.kernel is not None and self.kernel.name == "rbf" and family.single(place, n_rows)
         return np.float32 if single else np.float64
 
-    def matrix(self, data: Data, n_rows: int) -> Array:
+    def matrix(self, sample: Sample, n_rows: int) -> Array:
         """Compute the kernel between all rows, unless it does not fit into memory beside a fit on ``n_rows``."""
         assert self.kernel is not None
-        X = _Rows(data).checked()
+        X = _Rows(sample).checked()
         precisions = [
             self.precision(each, place, n_rows) for each in self.families for place in range(len(each.numbers))
         ]
@@ -78,7 +77,7 @@ class Household:
         return self.kernel.matrix(X, X, dtype=dtype)
 
 
-def find_households(estimator: Any, points: list[dict[str, Any]], data: Data) -> list[Household]:
+def find_households(estimator: Any, points: list[dict[str, Any]], sample: Sample) -> list[Household]:
     """Gather grid points into families, and families under one kernel, in the order of the grid.
 
     Only this library's kernel models are gathered; of any other model, every grid point is on its own.
@@ -87,7 +86,7 @@ def find_households(estimator: Any, points: list[dict[str, Any]], data: Data) ->
         return [Household(None, tuple(Family(estimator, params, (k,), None) for k, params in enumerate(points)))]
     kernels: dict[Hashable, Kernel | None] = {}
     gathered: dict[Hashable, dict[Hashable, list[int]]] = {}
-    rows = _Rows(data)
+    rows = _Rows(sample)
     for number, params in enumerate(points):
         kernel = _shared_kernel(estimator, params, rows)
         name = None if kernel is None else _key(kernel)
@@ -106,9 +105,9 @@ def find_households(estimator: Any, points: list[dict[str, Any]], data: Data) ->
 class _Rows:
     """The rows of X as an array, checked once they are needed."""
 
-    def __init__(self, data: Data) -> None:
-        self.kind = data.kind
-        self._X = data.X
+    def __init__(self, sample: Sample) -> None:
+        self.hold_pairs = sample.holds_pairs
+        self._X = sample.X
         self._checked: Any = None
 
     def checked(self) -> Any:
@@ -123,7 +122,7 @@ def _shared_kernel(estimator: KernelModel, params: Mapping[str, Any], rows: _Row
     model._check_kernel()
     kernel = params.get("kernel", estimator.kernel)  # the user's own object, where it is a function
     changes_rows = model.n_components is not None or bool(getattr(model, "scale", False))
-    if changes_rows or rows.kind == "pairs" or (not callable(kernel) and kernel not in ("rbf", "poly")):
+    if changes_rows or rows.hold_pairs or (not callable(kernel) and kernel not in ("rbf", "poly")):
         return None
     if callable(kernel):
         return Kernel(kernel)
@@ -286,11 +285,11 @@ def search(
     """
     began = perf_counter()
     with sklearn.config_context(enable_metadata_routing=True):
-        data = read_data(estimator, X, y, groups, sample_weight)
-        (measure,) = read_measures(metric, data.kind)
+        sample = read_sample(estimator, X, y, groups, sample_weight)
+        (measure,) = read_measures(metric, sample.order)
         points = list(ParameterGrid(grid))
-        splits = read_splits(data, cv, seed=seed)
-        run = _Run(estimator, data, points, splits, measure, deadline)
+        splits = read_splits(sample, cv, seed=seed)
+        run = _Run(estimator, sample, points, splits, measure, deadline)
         run.all_points()
         best = run.best()
         began_refit = perf_counter()
@@ -311,16 +310,16 @@ def search(
 class _Cuts:
     """The two parts of one split, cut out when they are first needed, in each precision of a kernel that is."""
 
-    def __init__(self, data: Data, split: Split) -> None:
-        self._data, self._split = data, split
-        self._parts: dict[Any, tuple[Part, Part]] = {}
-        self.n_rows = data.n_fitted(split.train)
+    def __init__(self, sample: Sample, split: Split) -> None:
+        self._sample, self._split = sample, split
+        self._parts: dict[Any, tuple[Sample, Sample]] = {}
+        self.n_rows = sample.n_fitted(split.train)
 
-    def parts(self, dtype: Any) -> tuple[Part, Part]:
+    def parts(self, dtype: Any) -> tuple[Sample, Sample]:
         """Return the training and the test part; None: as they are."""
         if dtype not in self._parts:
-            training = self._data.training(self._split.train)
-            testing = self._data.testing(self._split.test, self._split.train)
+            training = self._sample.take(self._split.train)
+            testing = self._sample.take(self._split.test, self._split.train)
             if dtype is not None:
                 training, testing = (replace(part, X=part.X.astype(dtype, copy=False)) for part in (training, testing))
             self._parts[dtype] = training, testing
@@ -333,13 +332,13 @@ class _Run:
     def __init__(
         self,
         estimator: Any,
-        data: Data,
+        sample: Sample,
         points: list[dict[str, Any]],
         splits: list[Split],
         measure: Measure,
         deadline: Callable[[], float | None] | None,
     ) -> None:
-        self._estimator, self._data, self._points, self._splits = estimator, data, points, splits
+        self._estimator, self._sample, self._points, self._splits = estimator, sample, points, splits
         self._measure, self._deadline = measure, deadline
         self._values: Floats = np.full((len(points), len(splits)), np.nan)
         self._done = np.zeros(self._values.shape, dtype=bool)
@@ -352,21 +351,20 @@ class _Run:
 
     def all_points(self) -> None:
         """Evaluate the whole grid, kernel by kernel, fold by fold."""
-        for household in find_households(self._estimator, self._points, self._data):
-            data = self._data
+        for household in find_households(self._estimator, self._points, self._sample):
+            sample = self._sample
             if household.kernel is not None:
                 self._refuse_late()
-                n_rows = min(data.n_fitted(split.train) for split in self._splits)
-                data = replace(data, X=household.matrix(data, n_rows), pairwise=True)
+                n_rows = min(sample.n_fitted(split.train) for split in self._splits)
+                sample = replace(sample, X=household.matrix(sample, n_rows), pairwise=True)
             for fold, split in enumerate(self._splits):
-                cuts = _Cuts(data, split)
+                cuts = _Cuts(sample, split)
                 for family in household.families:
                     self._one_family(household, family, fold, cuts)
 
     def _one_family(self, household: Household, family: Family, fold: int, cuts: _Cuts) -> None:
         """Evaluate the points of one family on one fold."""
         model = family.make()
-        wanted = fit_parameters(model, self._data)
         for place, number in enumerate(family.numbers):
             self._refuse_late()
             began = perf_counter()
@@ -374,7 +372,7 @@ class _Run:
                 model.set_params(C=family.Cs[place])
             dtype = None if household.kernel is None else household.precision(family, place, cuts.n_rows)
             training, testing = cuts.parts(dtype)
-            fit(model, training, wanted)
+            training.fit(model)
             self._values[number, fold] = judge(model, testing, (self._measure,))[0]
             self._done[number, fold] = True
             self._seconds[number, fold] = perf_counter() - began
@@ -414,8 +412,7 @@ class _Run:
         """Fit the user's own estimator, with the best parameters, on all rows."""
         self._refuse_late()
         model = clone(self._estimator).set_params(**clone(self._points[best], safe=False))
-        fit(model, self._data.whole, fit_parameters(model, self._data))
-        return model
+        return self._sample.fit(model)
 
 
 def _complexity(params: Mapping[str, Any]) -> float:
@@ -439,7 +436,7 @@ _TELLING = 3
 def choose_params(
     estimator: Any,
     grid: Grid,
-    part: TrainingPart,
+    part: Sample,
     *,
     n_folds: int,
     seed: int,
@@ -456,21 +453,21 @@ def choose_params(
         return {}
     whole, part = part, sample_part(part, seed)
     if part is not whole:
-        what = "comparisons" if isinstance(part.y, Comparisons) else "rows"
-        warnings.warn(f"its parameters were searched on {len(part.y):,} of {len(whole.y):,} {what}", stacklevel=2)
+        what = "comparisons" if part.order.keeps_rows else "rows"
+        warnings.warn(f"its parameters were searched on {len(part):,} of {len(whole):,} {what}", stacklevel=2)
     try:
-        cv = list(feasible_folds(part.y, n_folds, 1, seed))
+        cv = list(feasible_folds(part.order, n_folds, 1, seed))
     except ValueError as error:
         warnings.warn(
             f"its parameters are the method's own, as there is too little to search in: {error}", stacklevel=2
         )
         return {}
     if part is whole or deadline is None:
-        found = search(estimator, grid, part.X, part.y, metric=metric, cv=cv, deadline=deadline, refit=False)
+        found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=deadline, refit=False)
     else:
-        times_larger = len(whole.y) / float(np.mean([len(split.train) for split in cv]))
+        times_larger = len(whole) / float(np.mean([len(split.train) for split in cv]))
         outlook = _Outlook(deadline, times_larger)
-        found = search(estimator, grid, part.X, part.y, metric=metric, cv=cv, deadline=outlook, refit=False)
+        found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=outlook, refit=False)
         _refuse_if_too_long(found, times_larger, deadline())
     return dict(found.best_params)
 
@@ -501,22 +498,17 @@ def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | 
         raise OutOfTime(f"a fit to all rows would take some {seconds:.0f} s, and {left:.0f} s are left", found.table)
 
 
-def sample_part(part: TrainingPart, seed: int) -> TrainingPart:
+def sample_part(part: Sample, seed: int) -> Sample:
     """Return a part as it is, or a sample of a large one: rows, whole lists where there are many, or comparisons."""
-    if len(part.y) <= MOST_SEARCHED:
+    if len(part) <= MOST_SEARCHED:
         return part
     rng = np.random.default_rng(seed)
-    if isinstance(part.y, Comparisons):
-        return replace(part, y=take(part.y, _draw(len(part.y), rng)))
-    rows = _draw(len(part.y), rng)
-    if part.y.group is not None and part.y.n_groups >= len(part.y) // SAMPLE:
-        order = rng.permutation(part.y.n_groups)
-        sizes = np.bincount(part.y.group, minlength=part.y.n_groups)
+    drawn = np.sort(rng.choice(len(part), SAMPLE, replace=False))
+    group, n_groups = getattr(part.order, "group", None), part.order.n_groups
+    if group is not None and n_groups >= len(part) // SAMPLE:
+        order = rng.permutation(n_groups)
+        sizes = np.bincount(group, minlength=n_groups)
         chosen = order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE))]
-        lists = np.flatnonzero(np.isin(part.y.group, chosen))
-        rows = lists if len(lists) <= 2 * SAMPLE else rows  # but for a list that is itself too long
-    return replace(part, X=take(part.X, rows), y=take(part.y, rows))
-
-
-def _draw(n: int, rng: np.random.Generator) -> Ints:
-    return np.sort(rng.choice(n, SAMPLE, replace=False))
+        lists = np.flatnonzero(np.isin(group, chosen))
+        drawn = lists if len(lists) <= 2 * SAMPLE else drawn  # but for a list that is itself too long
+    return part.take(drawn)

@@ -23,7 +23,7 @@ from .leaderboard import Protocol
 from .methods import Method
 from .records import Record
 from .splits import Split
-from .tasks import AnyTable, ComparisonTask, GradedTask, make_task
+from .tasks import AnyTable, Task, make_task
 from .trials import WORKER_ENDED, failed_record, run_trial, steady_sums
 
 PATIENCE = 2.0
@@ -47,7 +47,7 @@ class Crew:
 
     Parameters
     ----------
-    task : GradedTask or ComparisonTask
+    task : Task
     protocol : Protocol
     n_jobs : int
         1: all in this process. More: through ``joblib.Parallel``, by whatever backend is configured.
@@ -55,9 +55,7 @@ class Crew:
         Seconds of work in this process before others are started.
     """
 
-    def __init__(
-        self, task: GradedTask | ComparisonTask, protocol: Protocol, n_jobs: int, patience: float = 0.0
-    ) -> None:
+    def __init__(self, task: Task, protocol: Protocol, n_jobs: int, patience: float = 0.0) -> None:
         self._task, self._protocol, self.n_jobs = task, protocol, n_jobs
         self._patience = patience if n_jobs > 1 else float("inf")
         self._parcel: Array | None = None
@@ -163,9 +161,9 @@ class Crew:
         )
 
 
-_tasks: WeakValueDictionary[str, GradedTask | ComparisonTask] = WeakValueDictionary()
+_tasks: WeakValueDictionary[str, Task] = WeakValueDictionary()
 """The tasks of this process, by fingerprint: threads find them here."""
-_unpacked: dict[str, GradedTask | ComparisonTask] = {}
+_unpacked: dict[str, Task] = {}
 """The task that was last sent to this process."""
 _unpacking = threading.Lock()
 
@@ -186,7 +184,7 @@ def _run_elsewhere(
         return run_trial(task, trial.name, trial.method, trial.split, protocol, seconds=seconds, key=trial.key)
 
 
-def _unpack(parcel: Array, fingerprint: str) -> GradedTask | ComparisonTask:
+def _unpack(parcel: Array, fingerprint: str) -> Task:
     with _unpacking:
         if fingerprint not in _unpacked:
             table: AnyTable = pickle.loads(np.ascontiguousarray(parcel).data)

@@ -12,9 +12,8 @@ import numpy as np
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..order import Comparisons, Grades, refuse_beside
-from ..spaces import Pairs
+from ..samples import Given, Sample
 from ..sweeps import Array
-from .parts import Data, take
 
 _FEW_LEVELS = 20
 """Up to this many levels each is spread on its own; more are gathered into quantiles."""
@@ -89,7 +88,7 @@ def folds(y: Any, groups: Any = None, *, n_folds: int = 5, n_repeats: int = 1, s
         else:
             fold_of = _deal_rows(stratum, n_folds, rng)
         for split in _cut(fold_of, repeat, n_folds):
-            _refuse_no_pair(take(grades, split.train).pairs.n_pairs, split)
+            _refuse_no_pair(grades.take(split.train).pairs.n_pairs, split)
             yield split
 
 
@@ -177,23 +176,56 @@ def hold_outs(y: Any, *, n_train: int, n_test: int | None = None, n_repeats: int
     for repeat in range(n_repeats):
         drawn = _stream(seed, repeat).permutation(judged)
         split = Split(repeat, 0, np.sort(drawn[:n_train]), np.sort(drawn[n_train : n_train + n_test]))
-        _refuse_no_pair(take(grades, split.train).pairs.n_pairs, split)
+        _refuse_no_pair(grades.take(split.train).pairs.n_pairs, split)
         yield split
 
 
-def read_splits(data: Data, cv: Any, n_repeats: int = 1, seed: int = 0) -> list[Split]:
+def feasible_folds(order: Grades | Comparisons, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
+    """Cut into folds, fewer where there are not enough lists with a pair; a single such list is cut by rows."""
+    n_folds = feasible_n_folds(order, n_folds)
+    if isinstance(order, Comparisons):
+        return comparison_folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
+    if order.n_groups < 2:
+        return folds(order.in_one_group(), n_folds=n_folds, n_repeats=n_repeats, seed=seed)
+    if n_lists_with_pair(order) == 1:
+        return _folds_of_the_list_with_pairs(order, n_folds, n_repeats, seed)
+    return folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
+
+
+def feasible_n_folds(order: Grades | Comparisons, wanted: int) -> int:
+    """Return how many folds :func:`feasible_folds` cuts into."""
+    if isinstance(order, Comparisons) or order.n_groups < 2 or (n_lists := n_lists_with_pair(order)) == 1:
+        return wanted
+    return min(wanted, n_lists or order.n_groups)
+
+
+def n_lists_with_pair(grades: Grades) -> int:
+    """Count the lists that say anything about an order."""
+    return grades.describe().n_groups_with_pairs
+
+
+def _folds_of_the_list_with_pairs(grades: Grades, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
+    """Cut the only list that has a pair by rows; all other rows, which say nothing, are in every training part."""
+    assert grades.group is not None
+    inside = grades.group == grades.group[grades.pairs.active[0]]
+    members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    mine = grades.take(members).in_one_group()
+    for split in folds(mine, n_folds=n_folds, n_repeats=n_repeats, seed=seed):
+        train = np.sort(np.concatenate([members[split.train], others]))
+        yield Split(split.repeat, split.fold, train, members[split.test])
+
+
+def read_splits(sample: Sample, cv: Any, n_repeats: int = 1, seed: int = 0) -> list[Split]:
     """Return the splits that ``cv`` stands for: a number of folds, a scikit-learn splitter, or splits already made."""
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        options: dict[str, int] = {"n_folds": int(cv), "n_repeats": n_repeats, "seed": seed}
-        if data.kind == "rows":
-            grades = data.y if isinstance(data.y, Grades) else Grades(data.y, data.groups, levels=data.levels)
-            return list(folds(grades, **options))
-        compared = data.y if data.kind == "comparisons" else _compared(data.X, data.y)
-        return list(comparison_folds(compared, **options))
+        options = {"n_folds": int(cv), "n_repeats": n_repeats, "seed": seed}
+        if isinstance(sample.order, Comparisons):
+            return list(comparison_folds(sample.order, **options))
+        return list(folds(sample.order, **options))
     if n_repeats != 1:
         raise ValueError("n_repeats needs cv to be a number of folds; a splitter repeats by itself (RepeatedKFold)")
     if hasattr(cv, "split") and not isinstance(cv, str):
-        cv = _split_by(cv, data)
+        cv = _split_by(cv, sample)
     elif not isinstance(cv, Iterable) or isinstance(cv, str):
         raise ValueError(f"cv must be a number of folds, a scikit-learn splitter or splits, got {cv!r}")
     made = [each if isinstance(each, Split) else _as_split(fold, *each) for fold, each in enumerate(cv)]
@@ -208,24 +240,17 @@ def _as_split(fold: int, train: Any, test: Any) -> Split:
     return Split(0, fold, *(np.flatnonzero(part) if part.dtype == bool else part for part in rows))
 
 
-def _split_by(splitter: Any, data: Data) -> Any:
+def _split_by(splitter: Any, sample: Sample) -> Any:
     """Hand a scikit-learn splitter X, y and, where it asks for them, groups."""
-    if isinstance(data.y, Comparisons):
-        return splitter.split(np.zeros((len(data.y), 1)), data.y.outcome)
-    y, groups = (data.y.level, data.y.group) if isinstance(data.y, Grades) else (data.y, data.groups)
+    X, target = sample.X, sample.target
+    if isinstance(target, Comparisons):
+        X, y, groups = np.zeros((len(target), 1)), target.outcome, None
+    else:
+        y, groups = (target.y, target.groups) if isinstance(target, Given) else (target.level, target.group)
     asks = not hasattr(splitter, "get_metadata_routing") or bool(
         get_routing_for_object(splitter).consumes("split", ["groups"])
     )
-    return splitter.split(data.X, y, groups) if asks and groups is not None else splitter.split(data.X, y)
-
-
-def _compared(X: Any, outcome: Any) -> Comparisons:
-    """See pairs as comparisons of numbered items; in a plain array, equal rows are the same item."""
-    if isinstance(X, Pairs):
-        return Comparisons(X.left, X.right, outcome)
-    X = np.asarray(X)
-    item = np.unique(X.reshape(-1, X.shape[-1]), axis=0, return_inverse=True)[1].reshape(-1)
-    return Comparisons(item[0::2], item[1::2], outcome)
+    return splitter.split(X, y, groups) if asks and groups is not None else splitter.split(X, y)
 
 
 def _as_grades(y: Any, groups: Any) -> Grades:

@@ -168,7 +168,7 @@ def run_trial(
             )
             searched = time.perf_counter()
             with deadline(left):
-                model.set_params(**params).fit(part.X, part.y)
+                model.set_params(**params).fit(part.X, part.order)
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             judgement = task.judge(scores, split.test, protocol.metrics, threshold_of(model), advantage_of(model))

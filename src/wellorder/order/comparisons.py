@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,6 +80,7 @@ class Comparisons:
 
     n_groups: ClassVar[int] = 1
     """Any two items may be compared: they are one list."""
+    kind: ClassVar[Literal["comparisons"]] = "comparisons"
     keeps_rows: ClassVar[bool] = True
     """Whether a part is over the same rows of X: some of the comparisons are, over all items."""
 

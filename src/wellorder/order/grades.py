@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -86,6 +86,7 @@ class Grades:
             raise ValueError(f"levels= are {list(self._labels)}, but the order graph has {list(order.levels)}")
         self.weight = check_weights(weights, len(self.level))
 
+    kind: ClassVar[Literal["grades"]] = "grades"
     keeps_rows: ClassVar[bool] = False
     """Whether a part is over the same rows of X: of grades, it is over its own."""
 

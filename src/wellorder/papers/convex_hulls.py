@@ -22,7 +22,6 @@ from sklearn.svm import LinearSVC
 from ..data import Table
 from ..estimators import ConvexHullRanker, RankSVM
 from ..evaluation import (
-    GradedTask,
     Grid,
     Method,
     Protocol,
@@ -30,6 +29,7 @@ from ..evaluation import (
     RecordFile,
     Size,
     Split,
+    Task,
     corrected_resampled_test,
     folds,
     run_trial,
@@ -363,12 +363,12 @@ def reproduce(
 
 
 def _fold(name: str, table: Table, split: Split, method: str) -> Piece:
-    key = trial_key(GradedTask(table), method, METHODS[method], split, _PROTOCOL)
+    key = trial_key(Task(table), method, METHODS[method], split, _PROTOCOL)
     return Piece(name, {method: key}, partial(_trial, name, table, split))
 
 
 def _trial(name: str, table: Table, split: Split, methods: list[str]) -> list[Record]:
-    task = GradedTask(table)
+    task = Task(table)
     made = [run_trial(task, method, METHODS[method], split, _PROTOCOL) for method in methods]
     return [replace(record, data=name, swaps=None) for record in made]
 

@@ -18,7 +18,6 @@ from sklearn.svm import SVR
 from ..data import DataError, Table, read
 from ..estimators import SVOR, RankSVM, SwapSVM
 from ..evaluation import (
-    GradedTask,
     Grid,
     Method,
     Protocol,
@@ -26,6 +25,7 @@ from ..evaluation import (
     RecordFile,
     Size,
     Split,
+    Task,
     hold_outs,
     run_trial,
     trial_key,
@@ -351,14 +351,14 @@ def reproduce(
 
 
 def _hold_out(name: str, table: Table, split: Split, protocol: Protocol) -> Piece:
-    task = GradedTask(table)
+    task = Task(table)
     keys = {method: trial_key(task, method, each, split, protocol) for method, each in METHODS.items()}
     return Piece(name, keys, partial(_trials, name, table, split, protocol))
 
 
 def _trials(name: str, table: Table, split: Split, protocol: Protocol, methods: list[str]) -> list[Record]:
     """Run some methods on one hold-out."""
-    task = GradedTask(table)
+    task = Task(table)
     made = [run_trial(task, method, METHODS[method], split, protocol) for method in methods]
     return [replace(record, data=name, swaps=None) for record in made]
 

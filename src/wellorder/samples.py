@@ -1,0 +1,187 @@
+"""Rows and what must stand above what, as one value: it can be cut, fitted on and scored.
+
+Whatever holds something out (searches, cross-validation, comparisons of methods, ensembles) does it here. What a part
+of an order is, the order knows: some of the graded rows, or some of the comparisons of all items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
+
+from .order import Comparisons, Grades, OrderSum, refuse_beside
+from .scoring import list_scores
+from .spaces import Pairs
+from .sweeps import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Given:
+    """Grades, groups and weights as somebody has passed them, for models that know nothing of :class:`Grades`."""
+
+    y: Any
+    groups: Any = None
+    sample_weight: Any = None
+    levels: Any = None
+    """The order of text grades, from the model that will learn from them."""
+
+    keeps_rows = False
+
+    def take(self, rows: Ints) -> Given:
+        """Return some of the rows."""
+        y, groups, sample_weight = (take(part, rows) for part in (self.y, self.groups, self.sample_weight))
+        return Given(y, groups, sample_weight, self.levels)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows, or items that were compared, and what there is to learn about their order.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame or Pairs
+        Rows, items, or pairs of items with one outcome each.
+    target : Grades, Comparisons or Given
+        What is handed to ``fit``.
+    pairwise : bool
+        Whether X holds a kernel between its rows: parts of it are cut both ways.
+
+    Examples
+    --------
+    >>> import wellorder as wo
+    >>> from wellorder.samples import Sample
+    >>> wines = Sample([[1.0], [2.0], [3.0]], wo.Grades([0, 1, 1]))
+    >>> wines.take([0, 2]).X, wines.take([0, 2]).order.level.tolist()
+    ([[1.0], [3.0]], [0, 1])
+    >>> games = Sample([[1.0], [2.0], [3.0]], wo.Comparisons([0, 1], [1, 2], [1, -1]))
+    >>> len(games.take([1]).X), len(games.take([1]))
+    (3, 1)
+    """
+
+    X: Any
+    target: Grades | Comparisons | Given
+    pairwise: bool = False
+
+    @cached_property
+    def order(self) -> Grades | Comparisons:
+        """What must stand above what."""
+        if not isinstance(self.target, Given):
+            return self.target
+        if self.holds_pairs:
+            return _compared(self.X, self.target.y)
+        return Grades(self.target.y, self.target.groups, levels=self.target.levels)
+
+    @property
+    def holds_pairs(self) -> bool:
+        """Whether each row of X is two items."""
+        return isinstance(self.X, Pairs) or np.ndim(self.X) == 3
+
+    def __len__(self) -> int:
+        """Return how many can be taken: rows, or comparisons."""
+        return len(self.order)
+
+    def take(self, places: Ints, columns: Ints | None = None) -> Sample:
+        """Return a part: some of the rows, or some of the comparisons over all items.
+
+        Of a kernel matrix, the columns of the rows that a model has learned from; the same as the rows unless given.
+        """
+        target = self.target.take(places)
+        if target.keeps_rows:
+            return Sample(self.X, target, self.pairwise)
+        if self.pairwise:
+            return Sample(_take_both(self.X, places, places if columns is None else columns), target, True)
+        return Sample(take(self.X, places), target)
+
+    def n_fitted(self, places: Ints) -> int:
+        """Count the rows of X that a fit on a part sees: with comparisons, all items."""
+        return int(self.X.shape[0]) if self.target.keeps_rows else len(places)
+
+    def fit(self, model: Any) -> Any:
+        """Fit a model, with the groups and row weights that it asks for."""
+        if not isinstance(self.target, Given):
+            return model.fit(self.X, self.target)
+        asked = {name: getattr(self.target, name) for name in self._asked_for(model)}
+        return model.fit(self.X, self.target.y, **asked)
+
+    def scores(self, model: Any) -> Floats:
+        """Return a fitted model's score of each row or item; of pairs, the difference of the two."""
+        if self.holds_pairs:
+            return np.asarray(model.compare(self.X))
+        return list_scores(model, self.X, getattr(self.order, "group", None))
+
+    def _asked_for(self, model: Any) -> list[str]:
+        """Return which of ``groups`` and ``sample_weight`` go to ``fit``.
+
+        Groups go where they are requested. Row weights were given to be used: where they would be dropped,
+        silently, it is an error.
+        """
+        routing = get_routing_for_object(model)
+        asked = []
+        for name in ("groups", "sample_weight"):
+            if getattr(self.target, name) is None:
+                continue
+            if isinstance(routing, MetadataRouter):
+                is_asked = name in routing.consumes("fit", [name])
+            else:
+                is_asked = has_fit_parameter(model, name) and routing.fit.requests.get(name) is not False
+            if is_asked:
+                asked.append(name)
+            elif name == "sample_weight":
+                raise ValueError(
+                    f"sample_weight would not reach {type(model).__name__}.fit: no step of it requests row weights; "
+                    "call .set_fit_request(sample_weight=True) on the step that should have them"
+                )
+        return asked
+
+
+def read_sample(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sample:
+    """See what an estimator is to learn from: graded rows, items with comparisons, or pairs with outcomes."""
+    if isinstance(y, OrderSum):
+        raise ValueError("grades and comparisons cannot be split as one; give one of them, or fit on their sum")
+    if y is None:
+        raise ValueError("the target y is None: give one grade a row")
+    pairwise = bool(get_tags(estimator).input_tags.pairwise)
+    if isinstance(y, Grades | Comparisons):
+        refuse_beside(y, groups=groups, sample_weight=sample_weight)
+        return Sample(X, y, pairwise)
+    if isinstance(X, Pairs) or np.ndim(X) == 3:
+        refuse_beside(X, groups=groups)
+        return Sample(X, Given(y, None, sample_weight))
+    last_step = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    return Sample(X, Given(y, groups, sample_weight, getattr(last_step, "levels", None)), pairwise)
+
+
+def take(values: Any, rows: Ints) -> Any:
+    """Return some rows of an array, a sparse matrix, a frame, a list or pairs; None stays None."""
+    if values is None:
+        return None
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if sp.issparse(values) and not hasattr(values, "indptr"):
+        return values.tocsr()[rows]
+    if hasattr(values, "shape"):
+        return values[rows]
+    return [values[row] for row in rows]
+
+
+def _take_both(K: Any, rows: Ints, columns: Ints) -> Any:
+    """Return some rows and columns of a kernel matrix."""
+    if isinstance(K, np.ndarray):
+        return K[np.ix_(rows, columns)]  # row by row in memory; one cut after the other would not leave it so
+    return K.iloc[rows, columns] if hasattr(K, "iloc") else take(K, rows)[:, columns]
+
+
+def _compared(X: Any, outcome: Any) -> Comparisons:
+    """See pairs as comparisons of numbered items; in a plain array, equal rows are the same item."""
+    if isinstance(X, Pairs):
+        return Comparisons(X.left, X.right, outcome)
+    X = np.asarray(X)
+    item = np.unique(X.reshape(-1, X.shape[-1]), axis=0, return_inverse=True)[1].reshape(-1)
+    return Comparisons(item[0::2], item[1::2], outcome)
