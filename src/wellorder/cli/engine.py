@@ -44,7 +44,7 @@ def check_engine(engine: str | None, scheduler: str | None, **unused: Any) -> No
 
 def read_parts(data: tuple[str, ...], estimator: Any, **roles: Any) -> Table:
     """Read the files that a command names in partitions, for a method that can do with those."""
-    from ..data import read_partitions
+    from ..data.partitions import read_partitions
 
     if not getattr(estimator, "takes_dask", False):
         raise click.UsageError(
@@ -57,7 +57,7 @@ def read_parts(data: tuple[str, ...], estimator: Any, **roles: Any) -> Table:
 
 def read_parts_for(model: TableRanker, data: tuple[str, ...]) -> Table:
     """Read the files that a command names in partitions, with the columns that a model knows."""
-    from ..data import read_partitions_for
+    from ..data.partitions import read_partitions_for
 
     return read_partitions_for(model, data)
 

@@ -17,7 +17,6 @@ from .formats import FORMATS as FORMATS
 from .letor import read_letor, write_letor
 from .lines import DataError
 from .model_input import items_of, load_table_model, read_for
-from .partitions import read_partitions as read_partitions, read_partitions_for as read_partitions_for
 from .readers import read
 from .table import ComparisonTable, PairTable, Table, pairs_of, prediction_frame
 from .table_ranker import TableRanker
