@@ -316,7 +316,7 @@ def test_a_foreign_learner_is_not_saved(data, tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"loss": "exponential"}, "loss='exponential' is not known"),
+        ({"loss": "hinge"}, "loss='hinge' is not known"),
         ({"learner": "stump"}, "learner='stump' is not known"),
         ({"learner": Ridge}, "learner must be"),
         ({"consistent": "yes"}, "consistent must be"),

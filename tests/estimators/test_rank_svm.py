@@ -296,7 +296,7 @@ NO_PAIR = "no pair of rows to learn an order from"
         ({"C": "1"}, "C must be a positive number, got '1'"),
         ({"tol": -1}, "tol must be"),
         ({"max_iter": 0}, "max_iter must be"),
-        ({"loss": "squared"}, "loss='squared' is not known; use one of 'squared_hinge', 'logistic'"),
+        ({"loss": "squared"}, "loss='squared' is not known; use one of 'squared_hinge', 'hinge'"),
         ({"balance": "queries"}, "balance='queries' is not known"),
         ({"order": "fuller"}, "order='fuller' is not known"),
         ({"order": np.ones((4, 4))}, "runs in a circle"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from scipy.optimize import minimize
+from sklearn.base import clone
 from tests.reference import pairs as reference
 from tests.strategies import cases
 
 import wellorder as wo
-from wellorder.losses import LOSSES, dense_hessian, risk_at
+from wellorder.losses import LOSSES, PairLoss, dense_hessian, risk_at
 from wellorder.order import ListedPairs
 
 both_forms = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -44,6 +46,82 @@ def test_equals_the_sum_over_every_pair(name, balance, form, cell_form, case):
     close(risk.gradient, reference.gradient(name, listed, case.scores), size)
     close(risk.hessian_diagonal(), hessian.diagonal(), size)
     close(risk.hessian_product(direction), hessian @ direction, size)
+    if not np.isnan(risk.slope):
+        close(risk.slope, sum(w * reference.SLOPES[name](case.scores[i] - case.scores[j]) for i, j, w in listed), size)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_difference_of_exactly_the_margin_is_enough(name, seed, form):
+    """Scores in quarters meet every corner of a loss exactly; a row on it is outside, as the obvious formula says."""
+    rng = np.random.default_rng(seed)
+    y, s, u = rng.integers(0, 3, 30), rng.integers(0, 9, 30) / 4.0, rng.standard_normal(30)
+    pairs = wo.Grades(y).pairs
+    listed = reference.list_pairs(y, np.zeros(30), np.ones(30), np.triu(np.ones((3, 3)), 1))
+    assert any(s[i] - s[j] == 1.0 for i, j, _ in listed)
+    high, low, weight = map(np.array, zip(*listed, strict=True))
+    hessian, slope = reference.hessian(name, listed, s), reference.gradient(name, listed, s)
+    for each in (pairs, ListedPairs(high, low, weight, 30, 30.0)):
+        risk = risk_at(LOSSES[name], s, each)
+        close(risk.value, reference.risk(name, listed, s), 100.0)
+        close(risk.gradient, slope, 100.0)
+        close(risk.hessian_product(u), hessian @ u, 100.0)
+        close(risk.hessian_diagonal(), hessian.diagonal(), 100.0)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_ranker_with_the_loss_finds_its_minimum(name):
+    """The solver that is chosen for a loss is one that can minimise it."""
+    rng = np.random.default_rng(10)
+    X = rng.standard_normal((40, 3))
+    y = np.digitize(X @ [1.0, -0.5, 0.2] + 0.5 * rng.standard_normal(40), [-0.7, 0.7])
+    model = wo.RankSVM(loss=name, tol=1e-8).fit(X, y)
+    listed = reference.list_pairs(y, np.zeros(40), np.ones(40), np.triu(np.ones((3, 3)), 1))
+    share = 40 / len(listed)
+
+    def objective(w):
+        return 0.5 * w @ w + share * reference.risk(name, listed, X @ w)
+
+    assert model.objective_ == pytest.approx(objective(model.coef_), rel=1e-9)
+    found = minimize(objective, model.coef_, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10})
+    assert objective(model.coef_) <= found.fun * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_visiting_every_pair_is_what_a_loss_with_a_shortcut_equals(name):
+    """``derivatives`` alone makes a loss: the way around the pairs changes nothing."""
+    rng = np.random.default_rng(11)
+    s, u, grades = rng.standard_normal(40), rng.standard_normal(40), random_grades(rng, order="linear")
+    quick, slow = risk_at(LOSSES[name], s, grades.pairs), PairLoss.graded(LOSSES[name], s, grades.pairs)
+    assert slow.value == pytest.approx(quick.value)
+    np.testing.assert_allclose(slow.gradient, quick.gradient, atol=1e-9)
+    np.testing.assert_allclose(slow.hessian_diagonal(), quick.hessian_diagonal(), atol=1e-9)
+    np.testing.assert_allclose(slow.hessian_product(u), quick.hessian_product(u), atol=1e-9)
+
+
+class Own:
+    """log(1 + e^{−d}), as somebody else would write it."""
+
+    def derivatives(self, d):
+        wrong = 1.0 / (1.0 + np.exp(d))
+        return np.log1p(np.exp(-d)), -wrong, wrong * (1.0 - wrong)
+
+
+@pytest.mark.parametrize("model", [wo.RankSVM(), wo.RankSVM(kernel="rbf"), wo.OrderBoost(n_estimators=5)], ids=repr)
+def test_a_loss_of_ones_own(model):
+    rng = np.random.default_rng(12)
+    X = rng.standard_normal((50, 3))
+    y = np.round(X[:, 0] + 0.3 * rng.standard_normal(50))
+    own, known = (clone(model).set_params(loss=loss).fit(X, y).decision_function(X) for loss in (Own(), "logistic"))
+    np.testing.assert_allclose(own, known, rtol=1e-6)
+    assert clone(clone(model).set_params(loss=Own())).fit(X, y).score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("loss", ["hings", Own, object(), 3], ids=["name", "class", "object", "number"])
+@pytest.mark.parametrize("cls", [wo.RankSVM, wo.OrderBoost])
+def test_what_is_no_loss_is_refused_with_what_would_be_one(cls, loss):
+    with pytest.raises(ValueError, match=r"is not known; use one of .*squared_hinge"):
+        cls(loss=loss).fit([[0.0], [1.0]], [0, 1])
 
 
 @pytest.mark.parametrize("name", LOSSES)

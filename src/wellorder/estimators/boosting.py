@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, RiskAt, RowLoss, Squared, risk_at
+from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, RiskAt, RowLoss, Squared, SquaredHinge, risk_at
 from ..order import (
     Comparisons,
     ConsistentPairs,
@@ -234,9 +234,9 @@ _LONG_WORK = 200_000
 """Rows times rounds from which waiting for the compiled sweeps pays."""
 
 
-def sweeps_for(loss: str, n_rows: int, n_rounds: int) -> AbstractContextManager[None]:
+def sweeps_for(loss: PairLoss, n_rows: int, n_rounds: int) -> AbstractContextManager[None]:
     """Choose the form of the sweeps for pairs that are made inside: the same rows are swept over in every round."""
-    swept = loss == "squared_hinge" and n_rows * n_rounds >= _LONG_WORK
+    swept = isinstance(loss, SquaredHinge) and n_rows * n_rounds >= _LONG_WORK
     return prefer_compiled() if swept and not use_compiled(n_rows) else nullcontext()
 
 

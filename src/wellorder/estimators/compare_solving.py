@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from ..losses import LOSSES, Hinge, PairLoss, RiskAt, TiedPairs, flipped_value, tied_risk
 from ..memory import available_bytes
 from ..order import ListedPairs
-from ..solvers import Objective, SolveResult, coarse_to_fine, cutting_plane, make_problem, round_off
+from ..solvers import Objective, SolveResult, coarse_to_fine, make_problem, round_off, solver_for
 from ..spaces import Kernel, LinearSpace, RowSpace, Space, is_dask, linear_space, take_rows
 from ..sweeps import Array, Floats, dot
 
@@ -136,8 +136,9 @@ def tied_svm(problem: TieProblem, *, tol: float = 1e-3, max_iter: int = 1000) ->
 def _ranked(problem: TieProblem, *, tol: float, max_iter: int) -> SolveResult:
     pairs = problem.pairs
     listed = ListedPairs(pairs.high, pairs.low, pairs.weight, pairs.n_rows, float(pairs.weight.sum()))
-    solver = cutting_plane if isinstance(problem.loss, Hinge) else coarse_to_fine
-    return solver(make_problem(problem.space, listed, problem.loss, problem.strength), tol=tol, max_iter=max_iter)
+    return solver_for(problem.loss)(
+        make_problem(problem.space, listed, problem.loss, problem.strength), tol=tol, max_iter=max_iter
+    )
 
 
 # --------------------------------------------------------------------------------------------------

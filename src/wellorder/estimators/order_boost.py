@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..losses import LOSSES, implicit_costs, level_probabilities
+from ..losses import LOSSES, PairLoss, find_loss, implicit_costs, level_probabilities
 from ..order import Balance, OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
 from ..spaces import Bumps, Forest
@@ -19,7 +19,14 @@ from .base import OneScoreWarning, Ranker, check_option, check_positive, check_w
 from .boosting import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
 
-_PAIR_LOSSES = {"pairs": "exponential", "squared_hinge": "squared_hinge"}
+
+def _bends(loss: PairLoss) -> bool:
+    """Say whether a loss curves where boosting starts, at equal scores: Newton's steps go by that."""
+    return bool(loss.derivatives(np.zeros(1))[2][0] > 0)
+
+
+_PAIR_LOSSES = {"pairs": "exponential"} | {name: name for name, loss in LOSSES.items() if _bends(loss)}
+"""What the losses over pairs are called here."""
 _ORDINAL_LOSSES = ("orboost", "proportional_odds")
 _NUMBERS = dict.fromkeys(("n_estimators", "n_iter_no_change", "max_leaf_nodes", "min_samples_leaf"), check_whole)
 _NUMBERS |= dict.fromkeys(("learning_rate", "validation_fraction", "width", "l2_regularization"), check_positive)
@@ -39,13 +46,14 @@ class OrderBoost(OrdinalModel):
 
     Parameters
     ----------
-    loss : {"pairs", "squared_hinge", "orboost", "proportional_odds", "squared"}, default="pairs"
+    loss : {"pairs", "squared_hinge", "logistic", "orboost", "proportional_odds", "squared"} or object, default="pairs"
         "pairs": the exponential loss over all pairs. "squared_hinge": :math:`(1 - d)_+^2` over all pairs, which
-        outliers disturb less. "orboost": exponential losses against the thresholds on either side of a row's level.
-        "proportional_odds": the likelihood of logit P(Y > j) = f − θ_j. "squared": least squares on the grade as a
-        number (on its place among the levels, where grades are text).
+        outliers disturb less. "logistic": :math:`\log(1 + e^{-d})`, which visits every pair. "orboost": exponential
+        losses against the thresholds on either side of a row's level. "proportional_odds": the likelihood of
+        logit P(Y > j) = f − θ_j. "squared": least squares on the grade as a number (on its place among the levels,
+        where grades are text). A loss over pairs of your own is as in :class:`RankSVM`, with a curvature at 0.
     order : {"full", "chain", "linear", "dcg"}, OrderGraph or array of shape (r, r), default="full"
-        Which levels are compared and what a swap costs; for the two losses over pairs only.
+        Which levels are compared and what a swap costs; for losses over pairs only.
     consistent : {"auto", True, False}, default="auto"
         Whether the losses over pairs use the consistent form. "auto": where the costs over the levels present allow
         it: "linear" and "dcg" always, "full" up to three levels. True: an error where they do not. False: plain pairs.
@@ -242,9 +250,10 @@ class OrderBoost(OrdinalModel):
 
     def _make_task(self, rows: Rows, beside: Rows | None, rng: np.random.Generator) -> Task:
         share = 0.0 if self.n_iter_no_change is None or beside is not None else float(self.validation_fraction)
-        if self.loss in _PAIR_LOSSES:
-            with sweeps_for(self.loss, rows.X.shape[0], self.n_estimators):
-                return pair_task(self, LOSSES[_PAIR_LOSSES[self.loss]], rows, beside, share, rng)
+        loss = self._pair_loss
+        if loss is not None:
+            with sweeps_for(loss, rows.X.shape[0], self.n_estimators):
+                return pair_task(self, loss, rows, beside, share, rng)
         named_full = isinstance(self.order, str) and self.order == "full"
         if (
             not named_full
@@ -261,12 +270,19 @@ class OrderBoost(OrdinalModel):
         numbered = self._read_rows(rows.y, rows.groups, rows.weight, rows.X.shape[0])
         return ordinal_task(self, numbered, rows, beside, share, rng)
 
+    @property
+    def _pair_loss(self) -> PairLoss | None:
+        """The loss over pairs; None where rows are taken alone."""
+        if isinstance(self.loss, str):
+            return find_loss(_PAIR_LOSSES[self.loss]) if self.loss in _PAIR_LOSSES else None
+        return find_loss(self.loss)
+
     def _grow(self, task: Task, rng: np.random.Generator) -> BoostResult:
         rate = self.learning_rate
         if rate == "auto":
             rate = 1.0
             if isinstance(self.learner, str) and self.learner == "tree":
-                rate = tree_rate(task.X.shape[0], self.n_estimators) if self.loss in _PAIR_LOSSES else SMALL_RATE
+                rate = SMALL_RATE if self._pair_loss is None else tree_rate(task.X.shape[0], self.n_estimators)
         rounds = Rounds(self.n_estimators, float(rate), self.n_iter_no_change)
         if not isinstance(self.learner, str):
             return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng)
@@ -293,7 +309,7 @@ class OrderBoost(OrdinalModel):
             self.validation_risk_ = result.validation_risk
         self.consistent_ = task.consistent
         self.constant_ = 0.0
-        if self.loss in _PAIR_LOSSES:
+        if self._pair_loss is not None:
             return
         thresholds = task.risk.thresholds(pieces.scores(task.X))
         if task.classes is None:
@@ -309,7 +325,10 @@ class OrderBoost(OrdinalModel):
         return Bumps.from_arrays(arrays) if self.learner == "gaussian" else Forest.from_arrays(arrays)
 
     def _check_parameters(self) -> None:
-        check_option(self.loss, "loss", (*_PAIR_LOSSES, *_ORDINAL_LOSSES, "squared"))
+        if isinstance(self.loss, str):
+            check_option(self.loss, "loss", (*_PAIR_LOSSES, *_ORDINAL_LOSSES, "squared"))
+        elif not _bends(find_loss(self.loss)):
+            raise ValueError(f"loss={self.loss!r} has no curvature at 0, where boosting starts; give one that has")
         check_option(self.balance, "balance", ("pairs", "groups"))
         check_option(self.stopping, "stopping", ("risk", "swaps"))
         if not isinstance(self.consistent, bool | np.bool_) and self.consistent != "auto":

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..losses import LOSSES, PairSet
+from ..losses import PairSet, find_loss
 from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
-from ..solvers import coarse_to_fine, cutting_plane, pose_problem
+from ..solvers import pose_problem, solver_for
 from ..state import Part, count, figure
 from ..sweeps import is_tensor
 from .base import (
@@ -28,9 +28,6 @@ from .base import (
 )
 from .on_device import DeviceModel, solve_on_device
 
-_SOLVERS = {"squared_hinge": coarse_to_fine, "logistic": coarse_to_fine, "hinge": cutting_plane}
-"""The losses on offer, and what minimises each."""
-
 
 class RankSVM(DeviceModel, Ranker):
     r"""Ranking support vector machine, trained on every pair of rows without listing one.
@@ -47,10 +44,12 @@ class RankSVM(DeviceModel, Ranker):
     ----------
     C : float, default=1.0
         Weight of the loss against the regulariser.
-    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+    loss : {"squared_hinge", "hinge", "logistic", "exponential", "smooth_hinge"} or object, default="squared_hinge"
         ``(1 − d)_+²``, in O(n log n) whatever the number of pairs; ``(1 − d)_+``, the same by cutting planes,
-        with a true duality gap; or ``log(1 + e^{−d})``, which has to visit every pair and refuses groups
-        over 20,000 rows.
+        with a true duality gap; ``log(1 + e^{−d})``, which has to visit every pair and refuses groups
+        over 20,000 rows; ``e^{−d}``; or the hinge with its corner rounded off from d = ½ on. A convex loss of your own
+        is any object with a method ``derivatives(d)`` that returns the loss, its slope and its curvature at an array of
+        differences; it visits every pair, unless it is a :class:`wellorder.losses.PairLoss` with a way around.
     order : str, OrderGraph or array of shape (r, r), default="full"
         Which levels are compared and what a swap costs: "full", "chain", "linear", "dcg", a graph over
         the levels, or a table ``weights[lower, higher]``.
@@ -208,8 +207,9 @@ class RankSVM(DeviceModel, Ranker):
         X = self._to_device(keep_groups_whole(X, pairs), pairs)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
-        problem = pose_problem(self._make_space(X, self.C, self.tol, rng), pairs, LOSSES[self.loss], self.C)
-        solve = solve_on_device if is_tensor(X) else _SOLVERS[self.loss]
+        loss = find_loss(self.loss)
+        problem = pose_problem(self._make_space(X, self.C, self.tol, rng), pairs, loss, self.C)
+        solve = solve_on_device if is_tensor(X) else solver_for(loss)
         result = solve(problem, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
@@ -244,7 +244,7 @@ class RankSVM(DeviceModel, Ranker):
         check_positive(self.C, "C")
         check_positive(self.tol, "tol")
         check_whole(self.max_iter, "max_iter")
-        check_option(self.loss, "loss", _SOLVERS)
+        find_loss(self.loss)
         check_option(self.balance, "balance", ("pairs", "groups"))
         self._check_kernel()
         if self.pairs_per_item is not None:

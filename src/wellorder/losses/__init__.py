@@ -1,5 +1,10 @@
 """How wrong scores are, given an order. A loss sees scores and an order, never X."""
 
+from typing import Any
+
+import numpy as np
+
+from ..sweeps import Floats
 from .exponential import Exponential
 from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, rounded_ordinal_hinge
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
@@ -16,6 +21,33 @@ LOSSES: dict[str, PairLoss] = {
     "logistic": Logistic(),
 }
 """Every loss over pairs, by name. A new one is a file of its own and a line here."""
+
+
+class _Given(PairLoss):
+    """Somebody's own loss: an object that knows its derivatives."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
+
+    def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return what it says, as arrays."""
+        loss, slope, curvature = self._own.derivatives(d)
+        return np.asarray(loss, float), np.asarray(slope, float), np.asarray(curvature, float) + np.zeros_like(d)
+
+
+def find_loss(loss: Any) -> PairLoss:
+    """Return the loss of this name, or an object with ``derivatives`` as a loss over pairs."""
+    if isinstance(loss, PairLoss):
+        return loss
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]
+    if isinstance(loss, str | type) or not callable(getattr(loss, "derivatives", None)):
+        raise ValueError(
+            f"loss={loss!r} is not known; use one of {', '.join(map(repr, LOSSES))}, or an object with a method "
+            "derivatives(d) that returns the loss, its slope and its curvature at an array of differences"
+        )
+    return _Given(loss)
+
 
 ROW_LOSSES: dict[str, RowLoss] = {
     "orboost": ORBoost(),
@@ -39,10 +71,12 @@ __all__ = [
     "RowLoss",
     "ShiftedAt",
     "Squared",
+    "SquaredHinge",
     "Thresholds",
     "TiedPairs",
     "best_threshold",
     "dense_hessian",
+    "find_loss",
     "flipped_value",
     "implicit_costs",
     "level_probabilities",

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..order import Cells, ConsistentPairs, GradedPairs
 from ..sweeps import Factors, Floats, Ints, Joined, Rungs, block_log_sums, centre, means_before
-from .risk import RiskAt
+from .risk import PairLoss, RiskAt
 
 _REACH = 250.0
 """Scores this far from their group's mean have e^{±s} as plain numbers, and so have all products of two."""
@@ -15,7 +15,7 @@ _WEIGHT_REACH = 40.0
 """The same of the logarithms of weights: up to four of them come on top."""
 
 
-class Exponential:
+class Exponential(PairLoss):
     r"""R(s) = Σ W_ij e^{−(s_i − s_j)}.
 
     e^{−(s_i − s_j)} = e^{−s_i} · e^{s_j}: each cell (the rows of one level in one group) needs only its

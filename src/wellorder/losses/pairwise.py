@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from ..order import DeviceWindows, GradedPairs, Windows, make_windows
 from ..sweeps import Floats, dot, logistic_product, logistic_risk, namespace
-from .risk import RiskAt
+from .risk import PairLoss, RiskAt
 
 # --------------------------------------------------------------------------------------------------
 # The squared hinge (1 − d)_+²: smooth, and exact over all pairs in O(n log n).
@@ -69,7 +69,7 @@ class Shortfalls:
         return out
 
 
-class SquaredHinge:
+class SquaredHinge(PairLoss):
     r"""R(s) = Σ W_ij (1 − s_i + s_j)_+²."""
 
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
@@ -95,7 +95,7 @@ class SquaredHinge:
 # The hinge with its corner rounded off: smooth enough for Newton, near enough to bound the hinge from below.
 
 
-class SmoothHinge:
+class SmoothHinge(PairLoss):
     r"""R(s) = Σ W_ij ℓ(a (s_i − s_j)), where ℓ is the hinge with a parabola over the last ``width`` before its corner.
 
     .. math:: \ell(z) = \max_{0 \le \theta \le 1} \theta (1 - z) - \tfrac{\delta}{2} \theta^2
@@ -141,7 +141,7 @@ class SmoothHinge:
 # The hinge (1 − a·d)_+: not smooth, so it comes with subgradients, for a cutting-plane solver.
 
 
-class Hinge:
+class Hinge(PairLoss):
     r"""R(s) = Σ W_ij (1 − a (s_i − s_j))_+, with steepness a.
 
     a = 1 is the Ranking SVM's; a = 2 is the slack of the multivariate SVM for swapped pairs, whose feature
@@ -182,11 +182,7 @@ class Hinge:
 # The logistic loss log(1 + e^{−d}): no shortcut is known, so every pair is visited.
 
 
-LARGEST_GROUP = 20_000
-"""Rows in one group up to which all pairs are visited: 2·10^8 of them."""
-
-
-class Logistic:
+class Logistic(PairLoss):
     r"""R(s) = Σ W_ij log(1 + e^{−(s_i − s_j)}), in O(Σ group²) time and O(n) memory."""
 
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
@@ -196,13 +192,7 @@ class Logistic:
 
     def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         """Visit the pairs of graded rows; refuse groups where that would take minutes."""
-        largest = int(np.diff(pairs.bounds).max(initial=0))
-        if largest > LARGEST_GROUP:
-            raise ValueError(
-                f"loss='logistic' visits every pair, and the largest group has {largest:,} rows (at most "
-                f"{LARGEST_GROUP:,} are taken); use loss='squared_hinge', which is exact over all pairs in "
-                "near-linear time, or draw pairs with pairs_per_item="
-            )
+        self.refuse_large_groups(pairs)
         rows, links = pairs.links
         s = pairs.centred(scores)[rows]
         value, gradient, diagonal = logistic_risk(links, s)

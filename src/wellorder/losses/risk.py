@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -27,16 +28,56 @@ class RiskAt:
     """Σ W_ij · loss'(s_i − s_j), of the losses that bound a hinge from below."""
 
 
-class PairLoss(Protocol):
-    """A loss of the difference d = s_i − s_j of a pair whose first row should stand above."""
+LARGEST_GROUP = 20_000
+"""Rows in one group up to which all pairs are visited: 2·10^8 of them."""
 
+
+class PairLoss(ABC):
+    """A loss ℓ(d) of the difference d = s_i − s_j of a pair whose first row should stand above.
+
+    Convex and falling. ``derivatives`` is all that it takes: the pairs are then visited one by one, in O(Σ group²) time
+    and O(n) memory. A loss with a shortcut over all pairs has its own ``graded``.
+    """
+
+    @abstractmethod
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the loss, its slope and its curvature at each difference."""
-        ...
 
     def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
-        """Return the risk over the pairs of graded rows, without listing them."""
-        ...
+        """Return the risk over the pairs of graded rows; refuse groups where visiting them would take minutes."""
+        self.refuse_large_groups(pairs)
+        rows, links = pairs.links
+        s, n = pairs.centred(scores)[rows], pairs.n_rows
+        value, total, gradient, diagonal = 0.0, 0.0, np.zeros(len(s)), np.zeros(len(s))
+        for high, low, weight in list_pairs(links):
+            loss, slope, curvature = (weight * part for part in self.derivatives(s[high] - s[low]))
+            value, total = value + float(loss.sum()), total + float(slope.sum())
+            gradient += np.bincount(high, slope, len(s)) - np.bincount(low, slope, len(s))
+            diagonal += np.bincount(high, curvature, len(s)) + np.bincount(low, curvature, len(s))
+
+        def spread(values: Floats) -> Floats:
+            out = np.zeros(n)
+            out[rows] = values
+            return out
+
+        def product(u: Floats) -> Floats:
+            v, out = u[rows], np.zeros(len(s))
+            for high, low, weight in list_pairs(links):
+                bend = weight * self.derivatives(s[high] - s[low])[2] * (v[high] - v[low])
+                out += np.bincount(high, bend, len(s)) - np.bincount(low, bend, len(s))
+            return spread(out)
+
+        return RiskAt(value, spread(gradient), lambda: spread(diagonal), product, slope=total)
+
+    def refuse_large_groups(self, pairs: GradedPairs) -> None:
+        """Raise an error with advice where a group has more pairs than anybody waits for."""
+        largest = int(np.diff(pairs.bounds).max(initial=0))
+        if largest > LARGEST_GROUP:
+            raise ValueError(
+                f"the {type(self).__name__.lower()} loss visits every pair, and the largest group has {largest:,} rows "
+                f"(at most {LARGEST_GROUP:,} are taken); use loss='squared_hinge', which is exact over all pairs in "
+                "near-linear time, or draw pairs with pairs_per_item="
+            )
 
 
 @runtime_checkable

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from ..losses import Hinge
+from ..losses import Hinge, PairLoss
 from ..order import ListedPairs
 from ..spaces import Function, KernelSpace, Space
 from ..sweeps import Floats, dot
@@ -398,3 +398,8 @@ def _search_line(problem: Problem, best: Point, target: Function) -> Point:
         else:
             high, high_slope = middle, slope(trial)
     return best_here
+
+
+def solver_for(loss: PairLoss) -> Callable[..., SolveResult]:
+    """Return what minimises a loss over pairs: Newton's method, but for the hinge, which has a corner."""
+    return cutting_plane if isinstance(loss, Hinge) else coarse_to_fine
