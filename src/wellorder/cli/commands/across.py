@@ -6,7 +6,7 @@ from datetime import date
 
 import click
 
-from ...writing import write_p_value
+from ...writing import write_metric, write_number, write_p_value
 from ..options import INPUT, json_option, output_file, refuse_overwriting
 from ..output import print_json, print_table, say
 
@@ -30,7 +30,7 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
     Methods are ranked on each data set; mean ranks closer than the critical difference are not told apart (Friedman's
     and Nemenyi's tests).
     """
-    from ...evaluation import means_across, read_records
+    from ...evaluation import is_share, means_across, read_records
     from ...figures import CriticalDifferenceDisplay
 
     refuse_overwriting(records, report)
@@ -52,12 +52,17 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
     else:
         better = "higher" if means.greater_is_better else "lower"
         say(f"{len(means.methods)} methods on {len(means.data)} data sets; {means.metric}, {better} is better")
+        percent = is_share(means.metric)
         rows = [
-            [name, f"{rank:.2f}", *(f"{row[means.methods.index(name)]:.4f}" for row in means.means)]
+            [
+                name,
+                write_number(rank, 2),
+                *(write_metric(row[means.methods.index(name)], is_share=percent) for row in means.means),
+            ]
             for name, rank in ranks.items()
         ]
         headers = ["method", "mean rank", *means.data]
-        print_table(headers, rows, right=range(1, len(headers)))
+        print_table(headers, rows, right=range(1, len(headers)), whole=(0,))
         apart = found.lack_of_sets or f"told apart from {found.difference:.2f} ranks on"
         say(f"{apart}; Friedman's test: {write_p_value(found.p_value)}")
         for name, n_sets in means.left_out:
