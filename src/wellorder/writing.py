@@ -67,20 +67,8 @@ def write_percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else NOTHING
 
 
-def write_number(value: float, digits: int = 3) -> str:
-    """Write a number with so many digits after the point.
-
-    Examples
-    --------
-    >>> from wellorder.writing import write_number
-    >>> write_number(0.71234), write_number(0.71234, 6), write_number(float("nan"))
-    ('0.712', '0.712340', '–')
-    """
-    return f"{value:.{digits}f}" if math.isfinite(value) else NOTHING
-
-
-def write_metric(value: float, *, is_share: bool = False) -> str:
-    """Write what a metric measured: shares in percent, others with three digits, or four in all where they are large.
+def write_metric(value: float, *, is_share: bool = False, digits: int = 3) -> str:
+    """Write what a metric measured: a share in percent, another value with so many digits after the point.
 
     Examples
     --------
@@ -88,9 +76,9 @@ def write_metric(value: float, *, is_share: bool = False) -> str:
     >>> write_metric(0.2594, is_share=True), write_metric(0.71234), write_metric(1234.5), write_metric(float("nan"))
     ('25.9 %', '0.712', '1234', '–')
     """
-    if is_share:
+    if is_share or not math.isfinite(value):
         return write_percent(value)
-    return write_number(value) if abs(value) < 100 or not math.isfinite(value) else f"{value:.4g}"
+    return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:.{digits + 1}g}"
 
 
 def write_interval(low: float, high: float, *, is_share: bool = False) -> str:

@@ -92,19 +92,16 @@ class LiveBoard:
         """Draw the board, as much of it as the screen has lines for."""
         from rich.console import Group
 
+        from ..evaluation import make_standing, view_so_far
+
         if self._plan is None:
             return "reading"
-        view = self._view(self._plan)
+        standings = [make_standing(records, name, [self._plan.metric]) for name, records in self._records.items()]
+        view = view_so_far(self._plan, standings, {name for name in self._records if self._is_out(name)})
         lines = [as_text(text) for text in (f"{view.data}: {view.title}", self._how_far(self._plan))]
         for line in lines:
             line.overflow, line.no_wrap = "ellipsis", True
         return Group(*lines, self._table(view))
-
-    def _view(self, plan: Plan) -> BoardView:
-        from ..evaluation import make_standing, view_so_far
-
-        standings = [make_standing(records, name, [plan.metric]) for name, records in self._records.items()]
-        return view_so_far(plan, standings, {name for name in self._records if self._is_out(name)})
 
     def _how_far(self, plan: Plan) -> str:
         budget = "" if plan.time_budget is None else f" of {write_seconds(plan.time_budget)}"

@@ -115,10 +115,7 @@ def width_of_terminal() -> int:
 
 
 _GAP = 2
-"""Blanks between columns."""
-
-_UNBOUNDED = 10_000
-"""Columns of a terminal that no table fills."""
+"""Blanks between the columns of a table."""
 
 
 def make_table(
@@ -141,15 +138,12 @@ def make_table(
     return table
 
 
-def print_table(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), whole: Sequence[int] = ()
-) -> None:
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], **columns: Sequence[int]) -> None:
     """Print a table as :func:`make_table` lays it out; a terminal too narrow for it breaks its lines."""
     from rich.console import Console
 
-    table = make_table(headers, rows, right=right, whole=whole)
-    needed = Console(width=_UNBOUNDED).measure(table).minimum
-    Console(width=max(width_of_terminal(), needed), highlight=False).print(table)
+    table, unbounded = make_table(headers, rows, **columns), Console(width=10_000)
+    Console(width=max(width_of_terminal(), unbounded.measure(table).minimum), highlight=False).print(table)
 
 
 def columns_that_fit(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
@@ -159,7 +153,6 @@ def columns_that_fit(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> i
 
 
 def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return how many columns of the terminal each column of a table fills."""
     from rich.cells import cell_len
 
     return [max(cell_len(visible(cell)) for cell in column) for column in zip(headers, *rows, strict=True)]

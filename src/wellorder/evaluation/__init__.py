@@ -2,15 +2,7 @@
 
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
-from .board_view import (
-    BoardRow,
-    BoardView,
-    Cell as Cell,
-    is_share as is_share,
-    verdict as verdict,
-    view_board,
-    view_so_far,
-)
+from .board_view import BoardView, Cell as Cell, is_share as is_share, verdict as verdict, view_board, view_so_far
 from .comparing import compare
 from .comparison_run import Plan, Progress
 from .cross_validation import CrossValidation, cross_validate
@@ -62,7 +54,6 @@ from .trials import run_trial, trial_key, trial_seed as trial_seed, versions as 
 __all__ = [
     "METHODS",
     "RUN_METRICS",
-    "BoardRow",
     "BoardView",
     "ComparisonTask",
     "Contribution",

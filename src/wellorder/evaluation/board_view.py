@@ -92,16 +92,6 @@ class BoardView:
         left_out = (f"left out {', '.join(methods)}: {reason}" for reason, methods in self.left_out.items())
         return (*self.notes, *left_out)
 
-    @property
-    def any_search(self) -> bool:
-        """Whether a search took any time."""
-        return any(row.search.value for row in self.rows)
-
-    @property
-    def any_params(self) -> bool:
-        """Whether a search had anything to choose."""
-        return any(row.params for row in self.rows)
-
 
 def view_board(board: Leaderboard) -> BoardView:
     """Write a leaderboard out.
@@ -174,7 +164,13 @@ def is_share(metric: str) -> bool:
 
 
 def _row(place: int, standing: Standing, metric: str, others: Sequence[str], n_splits: int) -> BoardRow:
-    p = standing.p_value
+    def measured(name: str, value: float) -> Cell:
+        return Cell(write_metric(value, is_share=is_share(name)), _known(value))
+
+    def lasting(seconds: float) -> Cell:
+        return Cell(write_seconds(seconds), _known(seconds))
+
+    p = None if standing.p_value is None else _known(standing.p_value)
     return BoardRow(
         place=place,
         method=standing.method,
@@ -183,24 +179,20 @@ def _row(place: int, standing: Standing, metric: str, others: Sequence[str], n_s
         is_worse=standing.is_worse,
         splits=f"{standing.n_splits} of {n_splits}",
         lacks_splits=standing.n_splits < n_splits,
-        value=_measured(metric, standing.mean),
+        value=measured(metric, standing.mean),
         interval=write_interval(standing.low, standing.high, is_share=is_share(metric)),
         verdict=standing.lack_of_order or verdict(standing.p_value),
-        p=Cell("", None) if p is None or math.isnan(p) else Cell(write_p_value(p), p),
-        others=tuple(_measured(name, standing.metrics.get(name, math.nan)) for name in others),
-        search=_lasting(standing.search_seconds),
-        fit=_lasting(standing.fit_seconds),
-        seconds=_lasting(standing.search_seconds + standing.fit_seconds),
+        p=Cell("" if p is None else write_p_value(p), p),
+        others=tuple(measured(name, standing.metrics.get(name, math.nan)) for name in others),
+        search=lasting(standing.search_seconds),
+        fit=lasting(standing.fit_seconds),
+        seconds=lasting(standing.search_seconds + standing.fit_seconds),
         params=write_params(standing.params),
     )
 
 
-def _measured(metric: str, value: float) -> Cell:
-    return Cell(write_metric(value, is_share=is_share(metric)), value if math.isfinite(value) else None)
-
-
-def _lasting(seconds: float) -> Cell:
-    return Cell(write_seconds(seconds), seconds if math.isfinite(seconds) else None)
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _which_is_better(compared: Leaderboard | Plan) -> str:

@@ -15,8 +15,6 @@ from ..writing import counted, write_metric, write_p_value
 from .page import environment, script_hash, source, without_folders
 from .wording import describe_metric, metric_title
 
-ALPHA = 0.05
-
 
 @dataclass(frozen=True)
 class AcrossRow:
@@ -145,7 +143,7 @@ def _caution(display: CriticalDifferenceDisplay) -> str:
     """Say where data sets are too few to tell anything."""
     if display.lack_of_sets:
         return f"{display.lack_of_sets}; the order of the ranks may be chance."
-    if display.p_value >= ALPHA:
+    if display.p_value >= display.alpha:
         return (
             f"All methods together cannot be told apart on these {display.n_sets} data sets (Friedman's test, "
             f"{write_p_value(display.p_value)}): the order of the ranks may be chance."

@@ -203,11 +203,6 @@ class Scale:
     last: str
     whiskers: tuple[Whisker, ...]
 
-    @property
-    def leader(self) -> float | None:
-        """Where the leader's mean lies, in pixels."""
-        return self.whiskers[0].mean if self.whiskers else None
-
 
 def lay_out(leaderboard: Leaderboard) -> Scale:
     """Find where everything lies on a scale that suits all methods."""

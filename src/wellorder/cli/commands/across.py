@@ -6,7 +6,7 @@ from datetime import date
 
 import click
 
-from ...writing import write_metric, write_number, write_p_value
+from ...writing import write_metric, write_p_value
 from ..options import INPUT, json_option, output_file, refuse_overwriting
 from ..output import print_json, print_table, say
 
@@ -37,13 +37,14 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
     means = means_across((record for path in records for record in read_records(path)), metric)
     found = CriticalDifferenceDisplay(means.means, means.methods, greater_is_better=means.greater_is_better)
     ranks = dict(zip(found.methods, found.mean_ranks, strict=True))
+    reached = {name: [row[k] for row in means.means] for k, name in enumerate(means.methods)}
     if as_json:
         print_json(
             {
                 "metric": means.metric,
                 "data": means.data,
                 "mean_ranks": ranks,
-                "means": {name: [row[k] for row in means.means] for k, name in enumerate(means.methods)},
+                "means": reached,
                 "critical_difference": found.difference,
                 "friedman_p_value": found.p_value,
                 "left_out": dict(means.left_out),
@@ -52,13 +53,8 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
     else:
         better = "higher" if means.greater_is_better else "lower"
         say(f"{len(means.methods)} methods on {len(means.data)} data sets; {means.metric}, {better} is better")
-        percent = is_share(means.metric)
         rows = [
-            [
-                name,
-                write_number(rank, 2),
-                *(write_metric(row[means.methods.index(name)], is_share=percent) for row in means.means),
-            ]
+            [name, f"{rank:.2f}", *(write_metric(value, is_share=is_share(means.metric)) for value in reached[name])]
             for name, rank in ranks.items()
         ]
         headers = ["method", "mean rank", *means.data]
