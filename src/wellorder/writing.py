@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 NOTHING = "–"
 """What stands where there is no number."""
@@ -66,16 +67,66 @@ def write_percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %" if math.isfinite(share) else NOTHING
 
 
+def write_metric(value: float, *, is_share: bool = False, digits: int = 3) -> str:
+    """Write what a metric measured: a share in percent, another value with so many digits after the point.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_metric
+    >>> write_metric(0.2594, is_share=True), write_metric(0.71234), write_metric(1234.5), write_metric(float("nan"))
+    ('25.9 %', '0.712', '1234', '–')
+    """
+    if is_share or not math.isfinite(value):
+        return write_percent(value)
+    return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:.{digits + 1}g}"
+
+
+def write_interval(low: float, high: float, *, is_share: bool = False) -> str:
+    """Write an interval of a metric; nothing where it is not defined.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_interval
+    >>> write_interval(0.247, 0.271, is_share=True), write_interval(-0.1, 0.2), write_interval(float("nan"), 1.0)
+    ('24.7–27.1 %', '-0.100 to 0.200', '')
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    first, second = write_metric(low, is_share=is_share), write_metric(high, is_share=is_share)
+    return f"{first.removesuffix(' %')}–{second}" if low >= 0 else f"{first} to {second}"
+
+
 def write_p_value(p: float) -> str:
-    """Write a p-value, in words where it is next to nothing.
+    """Write a p-value, with no more digits than it has meaning: three below 0.1, two from there on.
 
     Examples
     --------
     >>> from wellorder.writing import write_p_value
-    >>> write_p_value(0.0123), write_p_value(3e-9)
-    ('p = 0.012', 'p < 1e-6')
+    >>> [write_p_value(p) for p in (0.00002, 0.0031, 0.047, 0.3, 1.0, float("nan"))]
+    ['p < 0.001', 'p = 0.003', 'p = 0.047', 'p = 0.30', 'p = 1', 'not tested']
     """
-    return "p < 1e-6" if p < 1e-6 else f"p = {p:.2g}"
+    if math.isnan(p):
+        return "not tested"
+    if p < 0.001:
+        return "p < 0.001"
+    if p >= 0.995:
+        return "p = 1"
+    return f"p = {p:.{3 if p < 0.1 else 2}f}"
+
+
+def write_params(params: Mapping[str, object]) -> tuple[str, ...]:
+    """Write parameters one by one; those of an estimator inside by their own names.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_params
+    >>> write_params({"C": 10.0, "estimator__kernel": "rbf"})
+    ('C = 10', 'kernel = rbf')
+    """
+    return tuple(
+        f"{name.rpartition('__')[2]} = {f'{value:.4g}' if isinstance(value, float) else value}"
+        for name, value in params.items()
+    )
 
 
 def write_bytes(n_bytes: float) -> str:

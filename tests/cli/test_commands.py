@@ -63,6 +63,18 @@ def test_check_exits_with_1_where_there_is_nothing_to_learn(run, tmp_path):
     assert "PROBLEM: there is no pair" in found.out
 
 
+def test_fit_says_what_was_fitted(run, wines):
+    command = ["fit", wines, "--target", "quality", "--item", "name", "--no-bands", "-o", "wines.wo"]
+    as_it_comes = run(*command).out.splitlines()[0]
+    assert as_it_comes == f"rank-svm (linear, squared hinge over every pair) on {wines}"
+    changed = run(*command, "--set", "kernel=rbf", "--set", "loss=hinge").out
+    assert changed.splitlines()[0] == f"rank-svm with kernel=rbf, loss=hinge on {wines}"
+    assert "linear" not in changed
+    assert "squared" not in changed
+    searched = run(*command, "--search").out.splitlines()[0]
+    assert searched.startswith("rank-svm (linear, squared hinge over every pair) with C=")
+
+
 def test_fit_predict_and_evaluate_equal_the_python_api(run, wines):
     fitted = run("fit", wines, "--target", "quality", "--item", "name", "--set", "C=10", "-o", "wines.wo")
     assert fitted.code == 0, fitted.err

@@ -115,7 +115,9 @@ def test_a_hundred_rows_work_out_of_the_box(run, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["fit", "compare"])
-def test_help_lists_the_models(run, name):
+@pytest.mark.parametrize("width", ["50", "64", "80", "200"])
+def test_help_lists_the_models(run, monkeypatch, name, width):
+    monkeypatch.setenv("COLUMNS", width)
     found = run(name, "--help")
     assert "Models:" in found.out
     assert all(each in found.out for each in METHODS)

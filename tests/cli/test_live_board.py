@@ -47,7 +47,7 @@ def test_the_leader_is_on_top_and_those_that_wait_or_failed_below():
     rows = lines[4:]
     assert [row.split()[0] for row in rows] == ["method-1", "method-0", "method-2", "method-3"]
     assert rows[0].split()[1:6] == ["3", "of", "10", "23.0", "%"]
-    assert "±" in rows[0]
+    assert rows[0].split()[6:] == ["16.4–29.6", "%", "1.0", "s"]
     assert "0 of 10" in rows[2]
     assert "left out" in rows[3]
     board.progress(Progress(record(names[0], 2, 0.3), 6, 20, 3.0, 2, (names[0],)))

@@ -60,12 +60,13 @@ def test_a_leaderboard_shows_its_standings():
     places = [words.index(f"{100 * each.mean:.1f} %") for each in board.standings]
     assert places == sorted(places)
     for each in board.standings:
-        assert each.method + (" (baseline)" if each.is_baseline else "") in words
-        assert f"{100 * each.low:.1f} % to {100 * each.high:.1f} %" in words
-    assert "swapped_pairs: lower is better" in words
-    assert "Left out: svor: its search would take longer" in words
+        assert f"{100 * each.low:.1f}–{100 * each.high:.1f} %" in words
+    baselines = ", ".join(each.method for each in board.standings if each.is_baseline)
+    assert f"baselines: {baselines}" in words
+    assert "swapped_pairs, lower is better" in words
+    assert "left out svor: its search would take longer" in words
     assert words.count("best") >= 1
-    assert "Not all planned splits" in " ".join(Reader(replace(board, is_complete=False)._repr_html_()).text)
+    assert "Not complete: " in " ".join(Reader(replace(board, is_complete=False)._repr_html_()).text)
     assert "not tested" in " ".join(Reader(boards.made(n_splits=1)._repr_html_()).text)
 
 

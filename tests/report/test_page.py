@@ -199,10 +199,13 @@ def test_the_sections_follow_from_the_records():
 def test_an_unfinished_run_says_so_at_the_top():
     words = Page(render(replace(boards.diabetes(), is_complete=False))).words
     assert words.index("This comparison is not complete.") < words.index("Leaderboard")
-    assert "Methods were judged on 10 of 10 planned splits." in words
+    assert (
+        "The comparison was stopped before all splits were done: methods were judged on 10 of 10 planned splits."
+        in words
+    )
     assert "not complete" not in Page(render(boards.diabetes())).words
     empty = Page(render(CASES["nothing finished"]())).words
-    assert "No method was finished on any split." in empty
+    assert "The comparison was stopped before any method was finished on a split." in empty
 
 
 def test_failures_are_counted_and_told():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.report import boards
+from wellorder.evaluation import is_share
 from wellorder.metrics import COMPARISON_METRICS, METRICS
 from wellorder.report import describe_metric, render
 from wellorder.report.wording import (
@@ -14,9 +15,6 @@ from wellorder.report.wording import (
     metric_title,
     no_better_than_chance,
     rivals,
-    verdict,
-    write_interval,
-    write_value,
 )
 
 
@@ -33,25 +31,12 @@ def test_every_metric_has_plain_words_and_a_direction(name, comparisons):
 
 def test_names_with_options_and_unknown_names():
     assert metric_title("swapped_pairs(ties=half)") == "swapped pairs"
-    assert write_value("swapped_pairs(ties=half)", 0.5) == "50.0 %"
+    assert is_share("swapped_pairs(ties=half)")
     assert metric_title("ndcg(gain=linear)@5") == "NDCG@5"
     assert "first 5 places" in describe_metric("ndcg@5")
     assert metric_title("my_metric") == "my_metric"
     assert describe_metric("my_metric")
     assert "decided comparisons" in describe_metric("swapped_pairs", comparisons=True)
-
-
-def test_intervals():
-    assert write_interval("ndcg@10", 0.71, 0.7559) == "0.710–0.756"
-    assert write_interval("kendall_tau", -0.1, 0.2) == "-0.100 to 0.200"
-    assert write_interval("wmw", math.nan, math.nan) == ""
-
-
-def test_verdicts():
-    standing = boards.made().standings[1]
-    assert verdict(replace(standing, p_value=0.049)) == "worse"
-    assert verdict(replace(standing, p_value=0.05)) == "not told apart"
-    assert verdict(replace(standing, p_value=math.nan)) == "not tested"
 
 
 def made_standings(*p_values, baselines=()):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from errno import ENOENT
 from glob import glob, has_magic
 from stat import S_ISREG
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -45,7 +46,9 @@ class ModelCommand(click.Command):
         from ..evaluation import METHODS
 
         with formatter.section("Models"):
-            formatter.write_text(", ".join(METHODS))
+            indent = " " * formatter.current_indent
+            wrapper = TextWrapper(formatter.width, indent, indent, break_on_hyphens=False)  # names stay whole
+            formatter.write(wrapper.fill(", ".join(METHODS)) + "\n")
         super().format_epilog(ctx, formatter)
 
 

@@ -15,14 +15,16 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ..writing import NOTHING, visible
+from ..writing import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.table import Table as RichTable
     from rich.text import Text
 
 
@@ -112,22 +114,48 @@ def width_of_terminal() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 160
 
 
-def print_table(
+_GAP = 2
+"""Blanks between the columns of a table."""
+
+
+def make_table(
     headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), whole: Sequence[int] = ()
-) -> None:
-    """Print a table; ``right`` numbers the columns that are set to the right, ``whole`` others that are not wrapped."""
+) -> RichTable:
+    """Lay a table out; ``right`` numbers the columns that are set to the right, ``whole`` others that are not wrapped.
+
+    Neither are ever made narrower than what stands in them.
+    """
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number, header in enumerate(headers):
-        table.add_column(
-            as_text(header), justify="right" if number in right else "left", no_wrap=number in (*right, *whole)
-        )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    for number, (header, width) in enumerate(zip(headers, _widths(headers, rows), strict=True)):
+        is_whole = number in (*right, *whole)
+        justify: Literal["left", "right"] = "right" if number in right else "left"
+        table.add_column(as_text(header), justify=justify, no_wrap=is_whole, min_width=width if is_whole else None)
     for row in rows:
         table.add_row(*(as_text(cell) for cell in row))
-    Console(width=width_of_terminal(), highlight=False).print(table)
+    return table
+
+
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], **columns: Sequence[int]) -> None:
+    """Print a table as :func:`make_table` lays it out; a terminal too narrow for it breaks its lines."""
+    from rich.console import Console
+
+    table, unbounded = make_table(headers, rows, **columns), Console(width=10_000)
+    Console(width=max(width_of_terminal(), unbounded.measure(table).minimum), highlight=False).print(table)
+
+
+def columns_that_fit(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return how many columns the terminal has room for, from the left, with none of them wrapped."""
+    reaches = accumulate(width + _GAP for width in _widths(headers, rows))
+    return sum(reach <= width_of_terminal() + _GAP for reach in reaches)
+
+
+def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    from rich.cells import cell_len
+
+    return [max(cell_len(visible(cell)) for cell in column) for column in zip(headers, *rows, strict=True)]
 
 
 class Bar:
@@ -154,8 +182,3 @@ def progress_bar(text: str) -> Iterator[Bar]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield Bar(progress, progress.add_task(visible(text), total=None))
-
-
-def number(value: float, digits: int = 4) -> str:
-    """Write a number, or – where there is none."""
-    return NOTHING if math.isnan(value) else f"{value:.{digits}f}"

@@ -2,6 +2,7 @@
 
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
+from .board_view import BoardView, Cell as Cell, is_share as is_share, verdict as verdict, view_board, view_so_far
 from .comparing import compare
 from .comparison_run import Plan, Progress
 from .cross_validation import CrossValidation, cross_validate
@@ -24,7 +25,15 @@ from .judging import (
     pool_swaps as pool_swaps,
     swap_table,
 )
-from .leaderboard import Leaderboard, LeftOut, Memory, Protocol, Standing, make_leaderboard
+from .leaderboard import (
+    Leaderboard,
+    LeftOut,
+    Memory,
+    Protocol,
+    Standing,
+    make_leaderboard,
+    make_standing as make_standing,
+)
 from .methods import METHODS, Grid as Grid, Method, Size, find_method, make_seeded as make_seeded
 from .queries import by_query, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
@@ -45,6 +54,7 @@ from .trials import run_trial, trial_key, trial_seed as trial_seed, versions as 
 __all__ = [
     "METHODS",
     "RUN_METRICS",
+    "BoardView",
     "Contribution",
     "CrossValidation",
     "Curve",
@@ -101,4 +111,6 @@ __all__ = [
     "search_graph",
     "swap_table",
     "trial_key",
+    "view_board",
+    "view_so_far",
 ]

@@ -13,11 +13,11 @@ from sklearn.base import clone
 from ..order import Grades, OrderGraph, as_graph
 from ..samples import Sample, read_sample
 from ..sweeps import Floats
+from ..writing import write_p_value
+from .board_view import verdict
 from .parts import judge, read_measures
-from .significance import Interval, PairedTest, corrected_resampled_test, holm, mean_interval
+from .significance import TOLD_APART, Interval, PairedTest, corrected_resampled_test, holm, mean_interval
 from .splits import Split, read_splits
-
-_TOLD_APART = 0.05
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GraphTrial:
     @property
     def is_told_apart(self) -> bool:
         """Whether it is worse than the best, beyond chance."""
-        return self.p_value < _TOLD_APART
+        return self.p_value < TOLD_APART
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +62,13 @@ class GraphSearch:
 
     def __str__(self) -> str:
         width = max(len("graph"), *(len(trial.name) for trial in self.table))
-        lines = [f"  {'graph':{width}}  {'edges':>5}  {'wmw':>6}  {'95 % interval':>16}  worse than the best"]
+        lines = [f"  {'graph':{width}}  {'edges':>5}  {'wmw':>6}  {'95 % interval':>16}  against the best"]
         for trial in self.table:
             found, mark = trial.interval, "*" if trial.name == self.best_name else " "
             reach = f"{found.low:7.4f} {found.high:8.4f}" if found.n_splits > 1 else f"{'-':>16}"
-            told = "" if trial.against_best is None else "yes" if trial.is_told_apart else "not told apart"
+            tested = not np.isnan(trial.p_value)
+            told = verdict(None if trial.against_best is None else trial.p_value)
+            told += f", {write_p_value(trial.p_value)}" if tested else ""
             lines.append(f"{mark} {trial.name:{width}}  {trial.n_edges:5}  {found.mean:.4f}  {reach}  {told}".rstrip())
         return "\n".join(lines)
 

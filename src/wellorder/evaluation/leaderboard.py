@@ -13,11 +13,11 @@ import numpy as np
 
 from ..metrics import find_definition
 from ..sweeps import Floats
-from ..writing import NOTHING, write_percent, write_seconds
+from .board_view import view_board
 from .doctor import Health, html_row
 from .methods import METHODS
 from .records import Json, Record, plain
-from .significance import corrected_resampled_test, holm, known_mean, mean_interval
+from .significance import TOLD_APART, corrected_resampled_test, holm, known_mean, mean_interval
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Standing:
 
         Where all methods are alike, one of them is called worse than the leader in about 5 % of comparisons at most.
         """
-        return self.p_value is not None and self.p_value < 0.05
+        return self.p_value is not None and self.p_value < TOLD_APART
 
 
 @dataclass(frozen=True)
@@ -153,19 +153,14 @@ class Leaderboard:
         return _of(self.records, method)
 
     def _repr_html_(self) -> str:
-        """Write the standings for a notebook, the best first; every name is escaped."""
-        metric = self.protocol.metric
-        others = [name for name in self.protocol.metrics if name != metric]
-        head = ["method", metric, "95 % interval", "against the best", *others, "search", "fit"]
-        rows = "".join(html_row(_cells(each, metric, others)) for each in self.standings)
-        better = "higher" if self.greater_is_better else "lower"
-        missing = "" if self.is_complete else " Not all planned splits were done."
-        left_out = "; ".join(f"{', '.join(methods)}: {reason}" for reason, methods in self.reasons.items())
+        """Draw the board for a notebook; every name is escaped."""
+        view = view_board(self)
+        rows = "".join(html_row(row.cells[1:]) for row in view.rows)
+        missing = f" Not complete: {view.missing}." if view.missing else ""
+        below = "".join(f"<p><small>{escape(line)}</small></p>" for line in view.below)
         return (
-            f"<div><p><b>{escape(self.data)}</b>, {escape(metric)}: {better} is better.{missing}</p>"
-            f"<table><thead>{html_row(head, 'th')}</thead><tbody>{rows}</tbody></table>"
-            + (f"<p><small>Left out: {escape(left_out)}</small></p>" if left_out else "")
-            + "</div>"
+            f"<div><p><b>{escape(view.data)}</b>: {escape(view.title)}.{missing}</p>"
+            f"<table><thead>{html_row(view.headers[1:], 'th')}</thead><tbody>{rows}</tbody></table>{below}</div>"
         )
 
 
@@ -192,7 +187,8 @@ def make_leaderboard(
     tested = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
     p_values = _against_leader(kept, tested)
     standings = tuple(
-        _standing(kept, name, protocol, p_value) for name, p_value in zip(ranked, [None, *p_values], strict=True)
+        make_standing(kept, name, protocol.metrics, p_value)
+        for name, p_value in zip(ranked, [None, *p_values], strict=True)
     )
     return Leaderboard(
         data,
@@ -205,28 +201,6 @@ def make_leaderboard(
         is_complete,
         time_was_up,
     )
-
-
-def _cells(standing: Standing, metric: str, others: Sequence[str]) -> list[str]:
-    """Write one line of the table, as text."""
-    definition = find_definition(metric)
-    write = write_percent if definition is not None and definition.is_share else _write_number
-    tested = standing.p_value is not None and not np.isnan(standing.p_value)
-    verdict = ("worse" if standing.is_told_apart else "not told apart") if tested else "not tested"
-    return [
-        standing.method + (" (baseline)" if standing.is_baseline else ""),
-        write(standing.mean),
-        f"{write(standing.low)} to {write(standing.high)}" if np.isfinite(standing.low) else NOTHING,
-        standing.lack_of_order
-        or ("best" if standing.p_value is None else f"{verdict}, p = {standing.p_value:.2g}" if tested else verdict),
-        *(_write_number(standing.metrics.get(name, np.nan)) for name in others),
-        write_seconds(standing.search_seconds),
-        write_seconds(standing.fit_seconds),
-    ]
-
-
-def _write_number(value: float) -> str:
-    return f"{value:.3f}" if np.isfinite(value) else NOTHING
 
 
 def _of(records: Sequence[Record], method: str) -> tuple[Record, ...]:
@@ -258,28 +232,33 @@ def _test_share(records: Sequence[Record]) -> float:
     return float(np.mean([record.n_test / record.n_train for record in records]))
 
 
-def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_value: float | None) -> Standing:
-    mine = _of(records, method)
-    values = _values(mine, method, protocol.metric)
+def make_standing(
+    records: Sequence[Record], method: str, metrics: Sequence[str], p_value: float | None = float("nan")
+) -> Standing:
+    """Sum up what records say of one method; a board goes by the first of the metrics."""
+    mine, metric = _of(records, method), metrics[0]
+    values = _values(mine, method, metric)
     finite = values[np.isfinite(values)]
-    sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
     n_without_order = sum(record.orders_nothing for record in mine)
-    varies = len(finite) > 2 and float(np.ptp(finite)) > 0
-    interval = mean_interval(finite, *sizes) if varies and not n_without_order else None
-    chosen = Counter(json.dumps(plain(record.params), sort_keys=True) for record in mine)
+    low = high = float("nan")
+    if len(finite) > 2 and float(np.ptp(finite)) > 0 and not n_without_order:
+        sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
+        interval = mean_interval(finite, *sizes)
+        low, high = _within(metric, interval.low), _within(metric, interval.high)
+    chosen = Counter(json.dumps(plain(record.params), sort_keys=True) for record in mine).most_common(1)
     return Standing(
         method=method,
         about=METHODS[method].about if method in METHODS else "",
         is_baseline=method in METHODS and METHODS[method].is_baseline,
         n_splits=len(mine),
         mean=known_mean(values),
-        low=float("nan") if interval is None else _within(protocol.metric, interval.low),
-        high=float("nan") if interval is None else _within(protocol.metric, interval.high),
-        metrics={name: known_mean(np.array([record.metrics[name] for record in mine])) for name in protocol.metrics},
+        low=low,
+        high=high,
+        metrics={name: known_mean(np.array([record.metrics[name] for record in mine])) for name in metrics},
         p_value=p_value,
-        search_seconds=float(np.mean([record.search_seconds for record in mine])),
-        fit_seconds=float(np.mean([record.fit_seconds for record in mine])),
-        params=json.loads(chosen.most_common(1)[0][0]),
+        search_seconds=known_mean(np.array([record.search_seconds for record in mine])),
+        fit_seconds=known_mean(np.array([record.fit_seconds for record in mine])),
+        params=json.loads(chosen[0][0]) if chosen else {},
         n_without_order=n_without_order,
     )
 

@@ -12,6 +12,9 @@ from scipy import stats
 
 from ..sweeps import Array, Floats, Ints
 
+TOLD_APART = 0.05
+"""Two methods are told apart where the p-value is below this."""
+
 
 @dataclass(frozen=True)
 class Interval:

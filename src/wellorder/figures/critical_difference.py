@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..evaluation import Leaderboard, Record, critical_difference, friedman, means_across
+from ..writing import write_p_value
 from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
 
 _NAMES = 0.72
@@ -168,7 +169,7 @@ class CriticalDifferenceDisplay(Drawable):
         ax.set_xlabel(
             f"mean rank on {self.n_sets} data sets; "
             + ("too few to tell any apart " if self.lack_of_sets else f"told apart from {self.difference:.2f} on ")
-            + f"(Friedman's p {_written(self.p_value)})"
+            + f"(Friedman's {write_p_value(self.p_value)})"
         )
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -182,7 +183,3 @@ def _cliques(ranks: Sequence[float], difference: float) -> tuple[tuple[int, int]
         if last > first and not (found and found[-1][1] >= last):
             found.append((first, last))
     return tuple(found)
-
-
-def _written(p_value: float) -> str:
-    return "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}"

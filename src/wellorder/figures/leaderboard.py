@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from ..evaluation import Leaderboard, Standing
-from ..metrics import find_definition
+from ..evaluation import Leaderboard, Standing, is_share
 from .style import PALETTE, WIDTH, Drawable, add_legend, axes_for, name_rows, quieten
 
 
@@ -72,8 +71,7 @@ class LeaderboardDisplay(Drawable):
         name_rows(ax, self.names)
         metric = self.leaderboard.protocol.metric
         better = "higher" if self.leaderboard.greater_is_better else "lower"
-        definition = find_definition(metric)
-        if definition is not None and definition.is_share:
+        if is_share(metric):
             ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.4g} %"))
         ax.set_xlabel(f"{metric.replace('_', ' ')} ({better} is better)", parse_math=False)
         self._explain(ax)

@@ -38,6 +38,7 @@ from ..evaluation import (
 from ..figures import PALETTE, STYLE, quieten, save_figure
 from ..order import Grades
 from ..sweeps import Floats
+from ..writing import write_p_value
 from .running import Piece, Progress, run_pieces
 from .swapped_pairs import Pointwise, equal_bins, read_set
 
@@ -257,7 +258,7 @@ class HullTables:
                     cells.append("–")
                     continue
                 test = corrected_resampled_test(known, 1.0 / 9.0)
-                cells.append(f"{known.mean():+.2f} ({_p(test.p_value)})")
+                cells.append(f"{known.mean():+.2f} ({write_p_value(test.p_value)})")
             lost = " | ".join(f"{self.n_degenerate(data, method)}" for method in _ROW)
             yield f"| {data} | " + " | ".join(cells) + f" | {lost} |"
 
@@ -272,10 +273,6 @@ class HullTables:
         for data in self.sizes:
             seconds = (self.seconds(data, method) for method in self.methods)
             yield f"| {data} | " + " | ".join("–" if np.isnan(each) else f"{each:.3g}" for each in seconds) + " |"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _mean(values: Floats) -> float:

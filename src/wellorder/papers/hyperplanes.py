@@ -31,6 +31,7 @@ from ..evaluation import Record, RecordFile, by_query, randomisation_test
 from ..figures import PALETTE, STYLE, quieten, save_figure
 from ..metrics import ndcg, order_error_rates
 from ..sweeps import Array, Floats
+from ..writing import write_p_value
 from .running import Piece, Progress, record_key, run_pieces
 
 # --------------------------------------------------------------------------------------------------
@@ -324,7 +325,7 @@ class HyperplaneTables:
                 for method in self.methods:
                     if method.startswith("MHR") and "hinge" not in method:
                         found = [self.improvement(data, protocol, method, metric) for metric in _COMPARED]
-                        shown = " | ".join(f"{change:+.1f} ({p:.2f})" for change, p in found)
+                        shown = " | ".join(f"{change:+.1f} ({write_p_value(p)})" for change, p in found)
                         yield f"| {data}, {protocol} | {method} | {shown} |"
 
     def _figure_two(self, data: str) -> Iterator[str]:

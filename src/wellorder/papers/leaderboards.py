@@ -22,6 +22,7 @@ from ..figures import STYLE, CriticalDifferenceDisplay, save_figure
 from ..order import Comparisons
 from ..ratings import FEATURES
 from ..sweeps import Floats
+from ..writing import write_p_value
 from .chess import read_chess, read_sushi
 from .comparisons_search import Compared
 from .hyperplanes import BENCHMARKS, N_PARTS
@@ -111,13 +112,14 @@ class Leaderboards:
             ensemble = next((each for each in board.standings if each.method == _ENSEMBLE), None)
             n_rows = board.records[0].n_train + board.records[0].n_test
             lost = self.beaten(data, _ENSEMBLE) if ensemble is not None else None
+            better = f"{lost.method}, {write_p_value(lost.p_value)}" if lost else "nothing"
             n_worse = sum(each.is_told_apart for each in board.standings)
             yield (
                 f"| {data} | {n_rows:,} | {board.leader.n_splits} "
                 f"| {board.leader.method} | {_percent(board.leader.mean)} "
                 f"| {baseline.method if baseline else '–'} | {_percent(baseline.mean) if baseline else '–'} "
                 f"| {_percent(ensemble.mean) if ensemble else '–'} | {n_worse} of {len(board.standings) - 1} "
-                f"| {'–' if ensemble is None else f'{lost.method}, {_p(lost.p_value)}' if lost else 'nothing'} |"
+                f"| {better if ensemble else '–'} |"
             )
         yield ""
 
@@ -170,10 +172,6 @@ def _test_share(board: Leaderboard) -> float:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f}"
-
-
-def _p(p: float) -> str:
-    return "not tested" if np.isnan(p) else "p < 0.001" if p < 0.001 else f"p = {p:.2f}"
 
 
 # --------------------------------------------------------------------------------------------------

@@ -8,14 +8,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..evaluation import METHODS, MeansAcross
+from ..evaluation import METHODS, Cell, MeansAcross, is_share
 from ..figures import CriticalDifferenceDisplay, to_svg
 from ..whole_files import write_whole
-from ..writing import counted
+from ..writing import counted, write_metric, write_p_value
 from .page import environment, script_hash, source, without_folders
-from .wording import Cell, describe_metric, metric_title, write_value
-
-ALPHA = 0.05
+from .wording import describe_metric, metric_title
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def _rows(means: MeansAcross, display: CriticalDifferenceDisplay) -> tuple[Acros
                 Cell(f"{rank:.2f}", rank),
                 rank == display.mean_ranks[0],
                 not display.tells_apart(display.mean_ranks[0], rank),
-                tuple(Cell(write_value(means.metric, value), value) for value in values),
+                tuple(Cell(write_metric(value, is_share=is_share(means.metric)), value) for value in values),
                 tuple(value == top for value, top in zip(values, best, strict=True)),
             )
         )
@@ -145,10 +143,10 @@ def _caution(display: CriticalDifferenceDisplay) -> str:
     """Say where data sets are too few to tell anything."""
     if display.lack_of_sets:
         return f"{display.lack_of_sets}; the order of the ranks may be chance."
-    if display.p_value >= ALPHA:
+    if display.p_value >= display.alpha:
         return (
             f"All methods together cannot be told apart on these {display.n_sets} data sets (Friedman's test, "
-            f"p = {display.p_value:.2g}): the order of the ranks may be chance."
+            f"{write_p_value(display.p_value)}): the order of the ranks may be chance."
         )
     if display.difference >= len(display.methods) - 1:
         return f"{display.n_sets} data sets are too few to tell even the best from the worst by their mean ranks."

@@ -8,14 +8,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..evaluation import Leaderboard, Protocol
-from ..figures import legible
+from ..evaluation import Leaderboard, Protocol, is_share, view_board
+from ..figures import legible, plain
 from ..whole_files import write_whole
 from ..writing import counted, write_bytes, write_seconds
 from .closer_look import CloserLook
@@ -26,8 +26,7 @@ from .wording import (
     claim,
     describe_metric,
     in_plain_words,
-    is_share,
-    make_table,
+    lay_out,
     metric_title,
     no_better_than_chance,
     rivals,
@@ -49,6 +48,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["zip"] = zip
+    made.filters["shortened"] = partial(plain, most=44)
     return made
 
 
@@ -244,9 +244,9 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
         rivals=rivals(standings) if standings else "",
         caution=(no_better_than_chance(leaderboard) or caution(standings)) if standings else "",
         summary=_summary(leaderboard),
-        undone=_undone(leaderboard),
-        table=make_table(leaderboard),
-        scale=SCALE,
+        view=view_board(leaderboard),
+        scale=lay_out(leaderboard),
+        width=SCALE,
         metric=metric_title(protocol.metric),
         is_share=is_share(protocol.metric),
         metric_meaning=describe_metric(protocol.metric, comparisons=comparisons),
@@ -306,19 +306,6 @@ def _summary(leaderboard: Leaderboard) -> tuple[str, ...]:
         parts.append(counted(max(record.n_train + record.n_test for record in records), what))
         parts.append(counted(len(records), "fit"))
     return tuple(parts)
-
-
-def _undone(leaderboard: Leaderboard) -> str:
-    """Say how far an interrupted run came; an empty text where it is complete."""
-    if leaderboard.is_complete:
-        return ""
-    planned = leaderboard.protocol.n_folds * leaderboard.protocol.n_repeats
-    done = [each.n_splits for each in leaderboard.standings]
-    if not done:
-        return "No method was finished on any split."
-    least, most = min(done), max(done)
-    reached = f"{least}" if least == most else f"{least} to {most}"
-    return f"Methods were judged on {reached} of {counted(planned, 'planned split')}."
 
 
 def _contents(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from ..evaluation import Leaderboard, Record, Standing
+from ..evaluation import Leaderboard, Record, Standing, is_share
 from ..figures import (
     FEW,
     ComparisonROCDisplay,
@@ -17,9 +17,9 @@ from ..figures import (
     WeightsDisplay,
     to_svg,
 )
-from ..writing import counted
+from ..writing import counted, write_metric
 from .closer_look import CloserLook, Duel, Query
-from .wording import metric_title, write_value
+from .wording import metric_title
 
 MOST_CURVES = 6
 """More lines than this cannot be followed."""
@@ -321,5 +321,5 @@ def _summary(duel: Duel) -> str:
 
 
 def _line(duel: Duel, query: Query) -> Line:
-    leader, rival = (write_value(duel.metric, value) for value in query.values)
+    leader, rival = (write_metric(value, is_share=is_share(duel.metric)) for value in query.values)
     return Line(query.name, f"{query.n_rows:,}", leader, rival)

@@ -1,4 +1,4 @@
-"""Numbers and verdicts in plain words, and the leaderboard as rows of a table."""
+"""What a page says of a leaderboard in plain words, and where it draws means and intervals."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..evaluation import Json, Leaderboard, Standing
-from ..figures import plain
+from ..evaluation import Leaderboard, Standing, is_share, verdict
 from ..metrics import find_definition, parse
-from ..writing import NOTHING, write_percent, write_seconds
+from ..writing import write_interval, write_metric, write_percent
 
 
 def metric_title(name: str) -> str:
@@ -49,90 +48,17 @@ def describe_metric(name: str, *, comparisons: bool = False) -> str:
     return f"{found.meaning}{places} {'Higher' if found.greater_is_better else 'Lower'} is better."
 
 
-def write_value(metric: str, value: float) -> str:
-    """Write a value of a metric: percent for shares, three digits otherwise.
-
-    Examples
-    --------
-    >>> from wellorder.report.wording import write_value
-    >>> write_value("swapped_pairs", 0.2594), write_value("ndcg@10", 0.71234), write_value("wmw", float("nan"))
-    ('25.9 %', '0.712', '–')
-    """
-    if not math.isfinite(value):
-        return NOTHING
-    if is_share(metric):
-        return write_percent(value)
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
-
-
-def write_interval(metric: str, low: float, high: float) -> str:
-    """Write an interval of a metric; nothing where it is not defined.
-
-    Examples
-    --------
-    >>> from wellorder.report.wording import write_interval
-    >>> write_interval("swapped_pairs", 0.247, 0.271)
-    '24.7–27.1 %'
-    """
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return ""
-    first, second = write_value(metric, low), write_value(metric, high)
-    return f"{first.removesuffix(' %')}–{second}" if low >= 0 else f"{first} to {second}"
-
-
-def write_p(p_value: float) -> str:
-    """Write a p value, with no more digits than it has meaning.
-
-    Examples
-    --------
-    >>> from wellorder.report.wording import write_p
-    >>> [write_p(p) for p in (0.00002, 0.0031, 0.047, 0.3, 1.0)]
-    ['p < 0.001', 'p = 0.003', 'p = 0.047', 'p = 0.30', 'p = 1']
-    """
-    if p_value < 0.001:
-        return "p < 0.001"
-    if p_value >= 0.995:
-        return "p = 1"
-    return f"p = {p_value:.3f}" if p_value < 0.1 else f"p = {p_value:.2f}"
-
-
-def write_params(params: Mapping[str, Json]) -> tuple[str, ...]:
-    """Write chosen parameters one by one, shortened where they are long; of an estimator inside, by their own name.
-
-    Examples
-    --------
-    >>> from wellorder.report.wording import write_params
-    >>> write_params({"C": 10.0, "kernel": "rbf"})
-    ('C = 10', 'kernel = rbf')
-    """
-    return tuple(plain(f"{name.rpartition('__')[2]} = {_written(value)}", most=44) for name, value in params.items())
-
-
-def verdict(standing: Standing) -> str:
-    """Say in two or three words how a method stands against the leader.
-
-    The test of a method with one split has no answer, which is not the same as finding no difference.
-    """
-    if standing.lack_of_order:
-        return standing.lack_of_order
-    if standing.p_value is None or math.isnan(standing.p_value):
-        return "not tested"
-    if standing.is_told_apart:
-        return "worse"
-    return "not told apart"
-
-
 def claim(leaderboard: Leaderboard) -> str:
     """Say what the leader reaches, as the rest of a sentence that begins with its name."""
     leader, metric = leaderboard.leader, leaderboard.protocol.metric
     if is_share(metric):
-        interval = write_interval(metric, 1 - leader.high, 1 - leader.low)
+        interval = write_interval(1 - leader.high, 1 - leader.low, is_share=True)
         verb = "orders" if metric.startswith("swapped_pairs") else "predicts"
         noun = "comparisons" if leaderboard.protocol.split_by == "pairs" or verb == "predicts" else "pairs"
-        text = f"{verb} {write_value(metric, 1 - leader.mean)} of held-out {noun} rightly"
+        text = f"{verb} {write_percent(1 - leader.mean)} of held-out {noun} rightly"
     else:
-        interval = write_interval(metric, leader.low, leader.high)
-        text = f"reaches {metric_title(metric)} {write_value(metric, leader.mean)} on held-out data"
+        interval = write_interval(leader.low, leader.high)
+        text = f"reaches {metric_title(metric)} {write_metric(leader.mean)} on held-out data"
     if leader.lack_of_order:
         return f"{leader.lack_of_order}: it gives all held-out rows the same score"
     if not math.isfinite(leader.mean):
@@ -157,13 +83,13 @@ def in_plain_words(leaderboard: Leaderboard) -> str:
             two, apart = "two items of which one was found better", "that one"
         return (
             f"Show it {two}, neither of which it has learned from: in "
-            f"{write_value(metric, 1 - leader.mean)} of all cases "
+            f"{write_percent(1 - leader.mean)} of all cases "
             f"it puts {apart} above. A coin would in 50 %.{range_}"
         )
     if metric == "comparison_error":
         return (
             "Show it two items whose comparison it has not learned from: in "
-            f"{write_value(metric, 1 - leader.mean)} of all cases it says rightly which is better, or that there is no "
+            f"{write_percent(1 - leader.mean)} of all cases it says rightly which is better, or that there is no "
             f"difference.{range_}"
         )
     return describe_metric(metric, comparisons=leaderboard.protocol.split_by == "pairs") + range_
@@ -211,8 +137,8 @@ def no_better_than_chance(leaderboard: Leaderboard) -> str:
         return ""
     return (
         f"Do not trust an order from this data yet: the range of {leader.method}, the best of all, reaches what a "
-        f"random order does ({write_value(metric, 1 - chance if is_share(metric) else chance)}). Bring more rows, or "
-        "features that say more."
+        f"random order does ({write_percent(1 - chance) if is_share(metric) else write_metric(chance)}). Bring more "
+        "rows, or features that say more."
     )
 
 
@@ -222,7 +148,7 @@ def caution(standings: Sequence[Standing]) -> str:
         return ""
     if standings[0].is_baseline:
         return "The leader is a baseline: nothing more elaborate does better on this data."
-    close = [each.method for each in standings[1:] if each.is_baseline and verdict(each) == "not told apart"]
+    close = [each.method for each in standings[1:] if each.is_baseline and verdict(each.p_value) == "not told apart"]
     if not close:
         return ""
     is_one = "is a baseline" if len(close) == 1 else "are baselines"
@@ -244,20 +170,8 @@ def _cutoff(name: str) -> int | None:
         return None
 
 
-def is_share(metric: str) -> bool:
-    """Say whether a metric is a share of what is wrong, and read in percent."""
-    found = find_definition(metric)
-    return found is not None and found.is_share
-
-
-def _written(value: Json) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return str(value)
-
-
 # --------------------------------------------------------------------------------------------------
-# The leaderboard as rows of a table, ready to be laid out.
+# Where means, intervals and splits are drawn, in the rows of the table.
 
 
 SCALE = 150.0
@@ -267,14 +181,6 @@ _MARGIN = 7.0
 
 _REACH = 0.5
 """How far a baseline may stretch the scale on either side, in shares of the range of the other methods."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A number as it is written, and as it is sorted."""
-
-    text: str
-    value: float | None
 
 
 @dataclass(frozen=True)
@@ -290,61 +196,21 @@ class Whisker:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One method's line."""
+class Scale:
+    """All methods on one scale, from its first value to its last."""
 
-    place: int
-    method: str
-    about: str
-    is_baseline: bool
-    is_leader: bool
-    is_worse: bool
-    missing: str
-    """How many splits it was judged on, where others have more."""
-    value: Cell
-    interval: str
-    whisker: Whisker
-    verdict: str
-    p_text: str
-    p_value: float | None
-    others: tuple[Cell, ...]
-    search: Cell
-    fit: Cell
-    params: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """All lines, and the ends of the scale of the drawn intervals."""
-
-    rows: tuple[Row, ...]
     first: str
     last: str
-    leader: float | None
-    """Where the leader's mean lies on the scale, in pixels."""
-
-    @property
-    def any_search(self) -> bool:
-        """Whether a search took any time."""
-        return any(row.search.value for row in self.rows)
-
-    @property
-    def any_params(self) -> bool:
-        """Whether a search had anything to choose."""
-        return any(row.params for row in self.rows)
+    whiskers: tuple[Whisker, ...]
 
 
-def make_table(leaderboard: Leaderboard) -> Table:
-    """Turn standings into rows; nothing is computed but places on the page."""
-    metric = leaderboard.protocol.metric
+def lay_out(leaderboard: Leaderboard) -> Scale:
+    """Find where everything lies on a scale that suits all methods."""
     splits = {each.method: _split_values(leaderboard, each.method) for each in leaderboard.standings}
     low, high = _ends(leaderboard.standings, splits)
-    rows = tuple(
-        _row(leaderboard, place, each, _whisker(each, splits[each.method], low, high))
-        for place, each in enumerate(leaderboard.standings, start=1)
-    )
-    leader = rows[0].whisker.mean if rows else None
-    return Table(rows, write_value(metric, low), write_value(metric, high), leader)
+    first, last = (write_metric(end, is_share=is_share(leaderboard.protocol.metric)) for end in (low, high))
+    whiskers = tuple(_whisker(each, splits[each.method], low, high) for each in leaderboard.standings)
+    return Scale(first, last, whiskers)
 
 
 def _ends(standings: Sequence[Standing], splits: Mapping[str, Sequence[float]]) -> tuple[float, float]:
@@ -360,37 +226,6 @@ def _ends(standings: Sequence[Standing], splits: Mapping[str, Sequence[float]]) 
         if numbers and low - reach <= min(numbers) and max(numbers) <= high + reach:
             low, high = min(low, *numbers), max(high, *numbers)
     return low, high
-
-
-def _row(leaderboard: Leaderboard, place: int, standing: Standing, whisker: Whisker) -> Row:
-    protocol = leaderboard.protocol
-    most = max(each.n_splits for each in leaderboard.standings)
-    others = (
-        Cell(write_value(name, value), _sortable(value))
-        for name in protocol.metrics
-        if name != protocol.metric
-        for value in [standing.metrics.get(name, math.nan)]
-    )
-    p_value = None if standing.p_value is None else _sortable(standing.p_value)
-    return Row(
-        place=place,
-        method=standing.method,
-        about=standing.about,
-        is_baseline=standing.is_baseline,
-        is_leader=place == 1,
-        is_worse=standing.is_worse,
-        missing="" if standing.n_splits == most else f"{standing.n_splits} of {most} splits",
-        value=Cell(write_value(protocol.metric, standing.mean), _sortable(standing.mean)),
-        interval=write_interval(protocol.metric, standing.low, standing.high),
-        whisker=whisker,
-        verdict=standing.lack_of_order or ("best" if place == 1 else verdict(standing)),
-        p_text="" if p_value is None else write_p(p_value),
-        p_value=p_value,
-        others=tuple(others),
-        search=Cell(write_seconds(standing.search_seconds), _sortable(standing.search_seconds)),
-        fit=Cell(write_seconds(standing.fit_seconds), _sortable(standing.fit_seconds)),
-        params=write_params(standing.params),
-    )
 
 
 def _split_values(leaderboard: Leaderboard, method: str) -> tuple[float, ...]:
@@ -409,7 +244,3 @@ def _whisker(standing: Standing, splits: tuple[float, ...], low: float, high: fl
     points = tuple(x for x in (place(value) for value in splits if low <= value <= high) if x is not None)
     beyond = (standing.mean > high) - (standing.mean < low)
     return Whisker(place(standing.mean), place(standing.low), place(standing.high), points, beyond)
-
-
-def _sortable(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -6,7 +6,7 @@ from datetime import date
 
 import click
 
-from ...writing import write_p_value
+from ...writing import write_metric, write_p_value
 from ..options import INPUT, json_option, output_file, refuse_overwriting
 from ..output import print_json, print_table, say
 
@@ -30,20 +30,21 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
     Methods are ranked on each data set; mean ranks closer than the critical difference are not told apart (Friedman's
     and Nemenyi's tests).
     """
-    from ...evaluation import means_across, read_records
+    from ...evaluation import is_share, means_across, read_records
     from ...figures import CriticalDifferenceDisplay
 
     refuse_overwriting(records, report)
     means = means_across((record for path in records for record in read_records(path)), metric)
     found = CriticalDifferenceDisplay(means.means, means.methods, greater_is_better=means.greater_is_better)
     ranks = dict(zip(found.methods, found.mean_ranks, strict=True))
+    reached = {name: [row[k] for row in means.means] for k, name in enumerate(means.methods)}
     if as_json:
         print_json(
             {
                 "metric": means.metric,
                 "data": means.data,
                 "mean_ranks": ranks,
-                "means": {name: [row[k] for row in means.means] for k, name in enumerate(means.methods)},
+                "means": reached,
                 "critical_difference": found.difference,
                 "friedman_p_value": found.p_value,
                 "left_out": dict(means.left_out),
@@ -53,11 +54,11 @@ def command(records: tuple[str, ...], metric: str | None, report: str | None, as
         better = "higher" if means.greater_is_better else "lower"
         say(f"{len(means.methods)} methods on {len(means.data)} data sets; {means.metric}, {better} is better")
         rows = [
-            [name, f"{rank:.2f}", *(f"{row[means.methods.index(name)]:.4f}" for row in means.means)]
+            [name, f"{rank:.2f}", *(write_metric(value, is_share=is_share(means.metric)) for value in reached[name])]
             for name, rank in ranks.items()
         ]
         headers = ["method", "mean rank", *means.data]
-        print_table(headers, rows, right=range(1, len(headers)))
+        print_table(headers, rows, right=range(1, len(headers)), whole=(0,))
         apart = found.lack_of_sets or f"told apart from {found.difference:.2f} ranks on"
         say(f"{apart}; Friedman's test: {write_p_value(found.p_value)}")
         for name, n_sets in means.left_out:

@@ -104,7 +104,7 @@ def command(
     if as_json:
         print_json(as_plain(board))
         if not board.is_complete:
-            say(how_to_go_on(board.time_was_up, records), err=True)
+            say(how_to_go_on(board, records), err=True)
     else:
         print_leaderboard(board, records)
     if report is not None:

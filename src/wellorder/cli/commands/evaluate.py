@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ...writing import write_metric
 from ..options import INPUT, json_option
-from ..output import number, print_json, print_table, say
+from ..output import print_json, print_table, say
 
 
 @click.command(
@@ -47,7 +48,8 @@ def command(
     if as_json:
         print_json(found)
     else:
-        print_table(["metric", "value"], [(name, number(value, 6)) for name, value in found.items()], right=(1,))
+        rows = [(name, write_metric(value, digits=6)) for name, value in found.items()]
+        print_table(["metric", "value"], rows, right=(1,))
         if any(value != value for value in found.values()):
             say("–: not defined here; 'wellorder check' says what there is to judge by", err=True)
 

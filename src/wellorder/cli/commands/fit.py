@@ -82,10 +82,10 @@ def command(
         scores = {"training_score": fitted.training_score, "held_out_score": fitted.held_out_score}
         print_json({"model": output, "method": name, "params": fitted.params, **scores})
         return
-    say(f"{name} ({method.about}) on {table.source}")
+    about = "" if params else f" ({method.about})"  # which a parameter that was set may have made untrue
+    chosen = ", ".join(f"{key.rpartition('__')[2]}={value}" for key, value in fitted.params.items())
+    say(f"{name}{about}{f' with {chosen}' if chosen else ''} on {table.source}")
     say(fitted.model.describe())
-    if fitted.params:
-        say("with " + ", ".join(f"{key.rpartition('__')[2]}={value}" for key, value in fitted.params.items()))
     say(f"training pairs in the right order: {write_percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
         say(f"held-out pairs in the right order: {write_percent(fitted.held_out_score)}")
