@@ -4,7 +4,7 @@ Each sweep has two forms that give the same numbers: NumPy for small data (no co
 and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 """
 
-from .arrays import Array, Floats, Ints, dot, near_one, ranges
+from .arrays import Array, Bools, Floats, Ints, dot, near_one, ranges, sums_at
 from .device import (
     EdgeSums,
     Ladders,
@@ -40,6 +40,7 @@ __all__ = [
     "N_COLUMNS",
     "THREADS_FROM",
     "Array",
+    "Bools",
     "EdgeSums",
     "EdgeTable",
     "Edges",
@@ -91,6 +92,7 @@ __all__ = [
     "sort_rows",
     "spread",
     "stretch_sums",
+    "sums_at",
     "sums_before",
     "take",
     "to_numpy",

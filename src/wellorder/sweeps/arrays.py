@@ -1,23 +1,34 @@
-"""The array types that pass between the rooms. Their names say the dtype; NumPy's stubs cannot yet."""
+"""The array types that pass between the rooms. mypy tells them apart: levels are no scores, and a mask is neither."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[Any]
-"""float64"""
+"""float64; rows and kernel matrices also in float32"""
 
 Ints: TypeAlias = NDArray[Any]
-"""int32, which is enough to number two thousand million rows, cells or positions"""
+"""int32, which is enough to number two thousand million rows, cells or positions; what is counted is int64"""
+
+Bools: TypeAlias = NDArray[np.bool_]
+"""which of them"""
 
 Array: TypeAlias = NDArray[Any]
-"""any dtype"""
+"""any dtype: what a user gives, labels and text; elsewhere a type that accepts everything would check nothing"""
 
 
-def ranges(starts: Array, lengths: Array) -> Array:
+class _SumsAt(Protocol):
+    def __call__(self, place: Ints, values: Floats, /, minlength: int = 0) -> Floats: ...
+
+
+sums_at = cast(_SumsAt, np.bincount)
+"""Add up the values at each place: ``np.bincount`` with weights, whose stub knows of whole numbers only."""
+
+
+def ranges(starts: Ints, lengths: Ints) -> Ints:
     """Concatenate the ranges start, start + 1, …, start + length − 1."""
     ends = np.cumsum(lengths)
     return np.asarray(np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, Ints
 from .sides import Edges
 
 # --------------------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def spread(index: Any, values: Any) -> Any:
 class Layout(NamedTuple):
     """Where cells and groups stand; NumPy, as all of it follows from the labels."""
 
-    begin: Array  # of each cell, and the end
-    first_cell: Array  # of each group, and the end
+    begin: Ints  # of each cell, and the end
+    first_cell: Ints  # of each group, and the end
 
 
 class Sorted(NamedTuple):

@@ -8,19 +8,19 @@ All terms are positive and nothing is subtracted, so that the sums keep their di
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
-from .arrays import Array, Floats
+from .arrays import Array, Floats, Ints, sums_at
 from .dispatch import jit, use_compiled
 
 
 class Joined(NamedTuple):
     """Pairs of cells, listed: the rows of cell ``high`` stand above those of cell ``low``."""
 
-    low: Array
-    high: Array
+    low: Ints
+    high: Ints
     weight: Floats
 
 
@@ -30,11 +30,11 @@ class Rungs(NamedTuple):
     ``step[c]`` is how far cell c lies above the one before it; empty if every pair of cells weighs one.
     """
 
-    starts: Array
+    starts: Ints
     step: Floats
 
 
-def centre(scores: Floats, block: Array | None, n_blocks: int, *, compiled: bool) -> tuple[Floats, float]:
+def centre(scores: Floats, block: Ints | None, n_blocks: int, *, compiled: bool) -> tuple[Floats, float]:
     """Shift the scores of each block to mean zero, and return how large they are then.
 
     ``block`` is None when all rows are in the one; rows of block −1 get zero.
@@ -74,7 +74,7 @@ class Factors:
 
     def __init__(
         self,
-        cell: Array,
+        cell: Ints,
         growth: Floats,
         upper: Floats | None,
         lower: Floats | None,
@@ -119,7 +119,7 @@ class Factors:
         return seen
 
     def _plain_seen(self, p: Floats, q: Floats) -> tuple[Floats, Floats]:
-        p, q = (np.bincount(self._cell, part, minlength=self._n_cells + 1)[:-1] for part in (p, q))
+        p, q = (sums_at(self._cell, part, minlength=self._n_cells + 1)[:-1] for part in (p, q))
         below, above = np.zeros(self._n_cells), np.zeros(self._n_cells)
         if isinstance(self._joined, Joined):
             low, high, weight = self._joined
@@ -150,7 +150,7 @@ def _sums_before(values: Floats, step: Floats) -> Floats:
 
 
 @jit
-def compiled_centre(scores: Floats, block: Array, n_blocks: int) -> tuple[Floats, float]:
+def compiled_centre(scores: Floats, block: Ints, n_blocks: int) -> tuple[Floats, float]:
     """Shift the scores of each block to mean zero; rows of block −1 get zero. Returns the largest size too."""
     total = np.zeros(n_blocks)
     count = np.zeros(n_blocks)
@@ -172,7 +172,7 @@ def compiled_centre(scores: Floats, block: Array, n_blocks: int) -> tuple[Floats
 
 
 @jit
-def cell_sums(cell: Array, growth: Floats, upper: Floats, lower: Floats, u: Floats, n_cells: int) -> Floats:
+def cell_sums(cell: Ints, growth: Floats, upper: Floats, lower: Floats, u: Floats, n_cells: int) -> Floats:
     """Add up p and q (times u, if there is one) of each cell's rows."""
     out = np.zeros((n_cells, 2))
     for i in range(len(cell)):
@@ -187,7 +187,7 @@ def cell_sums(cell: Array, growth: Floats, upper: Floats, lower: Floats, u: Floa
 
 
 @jit
-def joined_sums(low: Array, high: Array, weight: Floats, of_cell: Floats) -> Floats:
+def joined_sums(low: Ints, high: Ints, weight: Floats, of_cell: Floats) -> Floats:
     """Sum, for each cell, q over the cells below it and p over the cells above it."""
     out = np.zeros_like(of_cell)
     for edge in range(len(low)):
@@ -197,7 +197,7 @@ def joined_sums(low: Array, high: Array, weight: Floats, of_cell: Floats) -> Flo
 
 
 @jit
-def rung_sums(starts: Array, step: Floats, of_cell: Floats) -> Floats:
+def rung_sums(starts: Ints, step: Floats, of_cell: Floats) -> Floats:
     """Do the same where every cell of a group stands above all earlier ones."""
     out = np.zeros_like(of_cell)
     for g in range(len(starts) - 1):
@@ -218,7 +218,7 @@ def rung_sums(starts: Array, step: Floats, of_cell: Floats) -> Floats:
 
 
 @jit
-def row_sums(cell: Array, growth: Floats, upper: Floats, lower: Floats, seen: Floats) -> tuple[float, Floats, Floats]:
+def row_sums(cell: Ints, growth: Floats, upper: Floats, lower: Floats, seen: Floats) -> tuple[float, Floats, Floats]:
     """Σ over all pairs; by row the sum as the lower end less that as the higher, and both added."""
     value = 0.0
     difference = np.zeros(len(cell))
@@ -236,7 +236,7 @@ def row_sums(cell: Array, growth: Floats, upper: Floats, lower: Floats, seen: Fl
 
 
 @jit
-def partner_sums(cell: Array, growth: Floats, upper: Floats, lower: Floats, seen: Floats) -> Floats:
+def partner_sums(cell: Ints, growth: Floats, upper: Floats, lower: Floats, seen: Floats) -> Floats:
     """By row, its sum over all its partners."""
     out = np.zeros(len(cell))
     for i in range(len(cell)):
@@ -252,7 +252,11 @@ def partner_sums(cell: Array, growth: Floats, upper: Floats, lower: Floats, seen
 # Running sums within blocks that subtract nothing; running means in log space, for risks that factorise.
 
 
-def sums_before(values: Array, starts: Array) -> Array:
+@overload
+def sums_before(values: Floats, starts: Ints) -> Floats: ...
+@overload
+def sums_before(values: Ints, starts: Ints) -> Ints: ...
+def sums_before(values: Array, starts: Ints) -> Array:
     """Sum, for each entry, the entries before it in its block; the blocks begin at ``starts``, which has the end too.
 
     Nothing is subtracted, as a difference of two running sums over all blocks would: a small entry behind a large one,
@@ -280,7 +284,7 @@ def sums_before(values: Array, starts: Array) -> Array:
     return shifted
 
 
-def cover_sums(start: Array, stop: Array, values: Floats, n: int) -> Floats:
+def cover_sums(start: Ints, stop: Ints, values: Floats, n: int) -> Floats:
     """Sum, for each of n places, the values whose stretch start, …, stop − 1 covers it: O(values · log n).
 
     By a tree over the places: a stretch is a few whole nodes, and a place's sum is that of the nodes above it. Adding
@@ -301,7 +305,7 @@ def cover_sums(start: Array, stop: Array, values: Floats, n: int) -> Floats:
     return tree[size : size + n]
 
 
-def stretch_sums(values: Floats, start: Array, stop: Array) -> Floats:
+def stretch_sums(values: Floats, start: Ints, stop: Ints) -> Floats:
     """Sum the values at start, …, stop − 1, for each stretch, without a subtraction: O(n + stretches · log n)."""
     size = 1 << max(len(values) - 1, 0).bit_length()
     tree = np.zeros(2 * size)  # a node is the sum of the two below it
@@ -319,7 +323,7 @@ def stretch_sums(values: Floats, start: Array, stop: Array) -> Floats:
     return out
 
 
-def means_before(log_mass: Floats, columns: Floats, starts: Array) -> tuple[Floats, Floats]:
+def means_before(log_mass: Floats, columns: Floats, starts: Ints) -> tuple[Floats, Floats]:
     """Average the columns over the entries before each entry of its block, weighted by exp(log_mass).
 
     Returns the log of the summed weights (−inf for a block's first entry) and the means (0 there).
@@ -346,7 +350,7 @@ def means_before(log_mass: Floats, columns: Floats, starts: Array) -> tuple[Floa
     return log_total, means
 
 
-def block_log_sums(values: Floats, block: Array, n_blocks: int) -> Floats:
+def block_log_sums(values: Floats, block: Ints, n_blocks: int) -> Floats:
     """Log of the sum of exp(values) in each block."""
     largest = np.full(n_blocks, -np.inf)
     np.maximum.at(largest, block, values)

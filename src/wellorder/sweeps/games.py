@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Floats, Ints
+from .arrays import Floats, Ints
 from .dispatch import jit, use_compiled
 
 # --------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ _CLOSE = 1e-10
 
 
 def elo(
-    players: Ints, score: Floats, bounds: Array, rating: Floats, games: Floats, peak: Floats, first: float, k: Floats
+    players: Ints, score: Floats, bounds: Ints, rating: Floats, games: Floats, peak: Floats, first: float, k: Floats
 ) -> Floats:
     """Rate by Elo's rule; ``k`` is (for new players, usual, from the top rating on, games of a new one, top rating)."""
     before = np.empty((len(players), 2))
@@ -61,7 +61,7 @@ def elo(
 def glicko(
     players: Ints,
     score: Floats,
-    bounds: Array,
+    bounds: Ints,
     when: Floats,
     rating: Floats,
     deviation: Floats,
@@ -101,7 +101,7 @@ def glicko(
 def glicko2(
     players: Ints,
     score: Floats,
-    bounds: Array,
+    bounds: Ints,
     when: Floats,
     rating: Floats,
     deviation: Floats,
@@ -216,7 +216,7 @@ N_COLUMNS = 12
 def records(
     players: Ints,
     score: Floats,
-    bounds: Array,
+    bounds: Ints,
     when: Floats,
     rating: Floats,
     n_players: int,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from .arrays import Array, Floats
+from .arrays import Floats, Ints
 from .dispatch import jit, parallel_map, use_compiled
 
 _CHUNK = 1 << 18
@@ -26,9 +26,9 @@ _PARTS = 4
 class Links(NamedTuple):
     """Places in the arrangement: row ``high`` stands above the rows at start, …, stop − 1."""
 
-    high: Array
-    start: Array
-    stop: Array
+    high: Ints
+    start: Ints
+    stop: Ints
     weight: Floats
     partner: Floats  # by place: the lower row's own weight; empty if all are one
     scale: Floats  # by place: pair weights are multiplied by its differences; empty if they are not
@@ -84,7 +84,7 @@ def _plain_product(links: Links, scores: Floats, direction: Floats) -> Floats:
     return out
 
 
-def list_pairs(links: Links) -> Iterator[tuple[Array, Array, Floats]]:
+def list_pairs(links: Links) -> Iterator[tuple[Ints, Ints, Floats]]:
     """List the pairs, a bounded number at a time."""
     length = links.stop - links.start
     ends = np.cumsum(length)
@@ -118,7 +118,7 @@ def _cut(links: Links) -> list[Links]:
 
 @jit
 def compiled_risk(
-    high: Array, start: Array, stop: Array, weight: Floats, partner: Floats, scale: Floats, scores: Floats
+    high: Ints, start: Ints, stop: Ints, weight: Floats, partner: Floats, scale: Floats, scores: Floats
 ) -> tuple[float, Floats, Floats]:
     """Visit every pair of the links; see :class:`wellorder.sweeps.links.Links` for what they hold."""
     gradient = np.zeros(len(scores))
@@ -146,9 +146,9 @@ def compiled_risk(
 
 @jit
 def compiled_product(
-    high: Array,
-    start: Array,
-    stop: Array,
+    high: Ints,
+    start: Ints,
+    stop: Ints,
     weight: Floats,
     partner: Floats,
     scale: Floats,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array, Floats
+from .arrays import Floats, Ints
 from .dispatch import jit, use_compiled
 
 
@@ -16,8 +16,8 @@ class Nodes(NamedTuple):
     Row ``rows[p]`` stands on node ``code[p]``; with shares, a part ``share[p]`` of it on the next node.
     """
 
-    rows: Array  # empty: all rows, in order
-    code: Array
+    rows: Ints  # empty: all rows, in order
+    code: Ints
     share: Floats  # empty: every row stands on one node
     rest: int  # the node of the rows that are not listed; −1: they count nowhere
     size: int
@@ -53,7 +53,7 @@ def _plain_sums(nodes: Nodes, payload: Floats) -> Floats:
 
 
 @jit
-def _compiled_sums(rows: Array, code: Array, share: Floats, payload: Floats, size: int) -> Floats:
+def _compiled_sums(rows: Ints, code: Ints, share: Floats, payload: Floats, size: int) -> Floats:
     """Add up two payloads over the listed rows of each node; see :class:`wellorder.sweeps.nodes.Nodes`."""
     sums = np.zeros((2, size))
     listed = len(rows) > 0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array, Floats, Ints, ranges
+from .arrays import Floats, Ints, ranges
 from .dispatch import jit
 
 _FEW_LINES = 4
@@ -104,7 +104,7 @@ class Side:
 
 
 def rising_sums(
-    ascending: Floats, bounds: Ints, cell: Ints, first_cell: Array, rises: Floats, payload: Floats, margin: float
+    ascending: Floats, bounds: Ints, cell: Ints, first_cell: Ints, rises: Floats, payload: Floats, margin: float
 ) -> Floats:
     """Sum payloads over the higher cells of a ladder, times how far they lie above, within the margin.
 
@@ -186,10 +186,10 @@ class Plan(NamedTuple):
     """Window sums as differences of running sums: arrays only."""
 
     group: Ints  # the group of each step
-    arranged: Array  # steps, cell by cell (several such arrangements for a ladder)
-    target: Array  # the step that a difference adds to
-    start: Array  # where in ``arranged`` its cell begins
-    stop: Array  # where its window ends
+    arranged: Ints  # steps, cell by cell (several such arrangements for a ladder)
+    target: Ints  # the step that a difference adds to
+    start: Ints  # where in ``arranged`` its cell begins
+    stop: Ints  # where its window ends
     weight: Floats | None
 
 
@@ -281,8 +281,8 @@ def radix_argsort(values: Floats) -> Ints:
     digits are sorted first, which makes the order exact whatever the values are.
     """
     n = len(values)
-    key = np.empty(n, np.uint64)
-    row = np.empty(n, np.int32)
+    key: Ints = np.empty(n, np.uint64)
+    row: Ints = np.empty(n, np.int32)
     sign = np.uint64(1) << np.uint64(63)
     bits = values.view(np.uint64)
     for i in range(n):
@@ -300,7 +300,7 @@ def radix_argsort(values: Floats) -> Ints:
 
 
 @jit
-def _radix_passes(key: Array, row: Ints, first_digit: int) -> tuple[Array, Ints]:
+def _radix_passes(key: Ints, row: Ints, first_digit: int) -> tuple[Ints, Ints]:
     """Sort keys, and rows along with them, by the digits from ``first_digit`` up."""
     n = len(key)
     buckets = 1 << _DIGIT_BITS
@@ -329,7 +329,7 @@ def _radix_passes(key: Array, row: Ints, first_digit: int) -> tuple[Array, Ints]
 
 
 @jit
-def _insertion(key: Array, row: Ints, budget: int) -> bool:
+def _insertion(key: Ints, row: Ints, budget: int) -> bool:
     """Finish a nearly sorted array in place; give up (False) after ``budget`` moves."""
     # invariant: the first i keys are sorted
     for i in range(1, len(key)):
@@ -363,7 +363,7 @@ def bucket_rows(rows: Ints, group: Ints, bounds: Ints) -> Ints:
 
 
 @jit
-def sums_until(values: Floats, first: Array) -> Floats:
+def sums_until(values: Floats, first: Ints) -> Floats:
     """Sum, for each entry, the entries of its block up to it; blocks begin at ``first``."""
     out = values.copy()
     for b in range(len(first)):
@@ -554,7 +554,7 @@ def _wide_tree_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirr
 
 
 @jit
-def _clear(tree: Floats, first: Array, rank: Ints, start: int, stop: int, mirror: bool) -> None:
+def _clear(tree: Floats, first: Ints, rank: Ints, start: int, stop: int, mirror: bool) -> None:
     """Empty the nodes that the steps of a group have touched; all of them, where that is less work."""
     n = len(rank)
     if (stop - start) * (len(first) - 1) > len(tree):
@@ -569,7 +569,7 @@ def _clear(tree: Floats, first: Array, rank: Ints, start: int, stop: int, mirror
 
 @jit
 def compiled_rising_sums(
-    cell: Ints, first_cell: Array, rises: Floats, reach: Ints, payload: Floats, bounds: Ints
+    cell: Ints, first_cell: Ints, rises: Floats, reach: Ints, payload: Floats, bounds: Ints
 ) -> Floats:
     """Sum h · payload[p] over the window of i and the higher cells of its group, h how far p lies above i: O(n log n).
 
@@ -604,7 +604,7 @@ def compiled_rising_sums(
 
 
 @jit
-def _heights(height: Floats, first_cell: Array, rises: Floats, bit: int) -> None:
+def _heights(height: Floats, first_cell: Ints, rises: Floats, bit: int) -> None:
     """Find how far each cell lies above the lowest of its node's ones, or below it."""
     mask = (1 << bit) - 1
     for g in range(len(first_cell) - 1):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array, Floats, Ints
+from .arrays import Floats, Ints
 from .dispatch import jit, use_compiled
 
 _CHUNK = 1 << 18
@@ -29,7 +29,7 @@ class TreeNodes(NamedTuple):
     roots: Ints
 
 
-def tree_sums(nodes: TreeNodes, X: Array) -> Floats:
+def tree_sums(nodes: TreeNodes, X: Floats) -> Floats:
     """Sum the leaf values that each row of a dense X falls into, tree after tree: the same bits in both forms.
 
     A float32 is compared as the float64 of the same value.
@@ -40,7 +40,7 @@ def tree_sums(nodes: TreeNodes, X: Array) -> Floats:
     return _compiled_sums(np.ascontiguousarray(X), *nodes)
 
 
-def _plain_sums(nodes: TreeNodes, X: Array) -> Floats:
+def _plain_sums(nodes: TreeNodes, X: Floats) -> Floats:
     n, n_trees = len(X), len(nodes.roots)
     out = np.zeros(n)
     rows = max(1, _CHUNK // max(n_trees, 1))
@@ -50,7 +50,7 @@ def _plain_sums(nodes: TreeNodes, X: Array) -> Floats:
     return out
 
 
-def _walk(nodes: TreeNodes, X: Array) -> Ints:
+def _walk(nodes: TreeNodes, X: Floats) -> Ints:
     """Return the leaf of each tree that each row falls into, one line a tree."""
     place = np.repeat(nodes.roots, len(X))
     row = np.tile(np.arange(len(X)), len(nodes.roots))
@@ -74,7 +74,7 @@ _ROWS = 256
 
 @jit
 def _compiled_sums(
-    X: Array, feature: Ints, threshold: Floats, left: Ints, right: Ints, value: Floats, roots: Ints
+    X: Floats, feature: Ints, threshold: Floats, left: Ints, right: Ints, value: Floats, roots: Ints
 ) -> Floats:
     """Walk every row down every tree; a block of rows at a time, and the block tree after tree."""
     n = len(X)
