@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..sweeps import Array, Floats, Ints, argsort, is_tensor, rank_there, to_numpy, use_compiled
+from ..sweeps import Array, Bools, Floats, Ints, argsort, is_tensor, rank_there, to_numpy, use_compiled
 from .graph import Labels, shown
 
 # --------------------------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
     return codes, len(seen)
 
 
-def _spread(codes: Ints, missing: Array) -> Ints:
+def _spread(codes: Ints, missing: Bools) -> Ints:
     if not missing.any():
         return codes
     level = np.full(len(missing), UNJUDGED, np.int32)

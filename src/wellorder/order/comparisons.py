@@ -5,15 +5,18 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..sweeps import Array, Floats, Ints, near_one
+from ..sweeps import Array, Bools, Floats, Ints, near_one
 from .columns import check_weights
 from .pairs import Balance, ListedPairs
+
+if TYPE_CHECKING:
+    from .sums import OrderSum
 
 _OUTCOMES = "outcomes are 1 (right is better), -1 (left is better) or 0 (no difference)"
 
@@ -88,11 +91,11 @@ class Comparisons:
         return len(self.left)
 
     @property
-    def is_judged(self) -> Array:
+    def is_judged(self) -> Bools:
         """Whether each comparison has an outcome: all have."""
         return np.ones(len(self), dtype=bool)
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> OrderSum:
         from .sums import add_orders
 
         return add_orders(self, other)
@@ -147,7 +150,7 @@ class Comparisons:
         return f"Comparisons({self.describe()})"
 
 
-def check_outcomes(outcome: Any) -> Array:
+def check_outcomes(outcome: Any) -> Ints:
     """Check outcomes: −1, 0 or 1 each."""
     values = np.asarray(outcome)
     if values.ndim != 1:
@@ -173,7 +176,7 @@ def _as_numbers(values: Array) -> Array:
     return values.astype(float)
 
 
-def _item_numbers(values: Any, name: str) -> Array:
+def _item_numbers(values: Any, name: str) -> Ints:
     numbers = np.asarray(values)
     if numbers.ndim != 1:
         raise ValueError(f"{name} should be a 1d array of row numbers, got shape {numbers.shape}")

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Floats, Ints
 from .grades import Grades
 from .graph import Full, OrderGraph, Scale, shown, violation
 from .pairs import GradedPairs, make_pairs
@@ -122,7 +122,7 @@ def make_consistent(order: Grades | GradedPairs) -> ConsistentPairs:
     return ConsistentPairs(doubled, high, low, pairs.n_rows, pairs.mass, doubled.total, pairs.n_pairs)
 
 
-def _numbered(level: Ints, n_levels: int) -> tuple[Array, Array]:
+def _numbered(level: Ints, n_levels: int) -> tuple[Ints, Ints]:
     """Return the levels that are present, and the place of each row's among them."""
     there = np.bincount(level, minlength=n_levels) > 0
     return np.flatnonzero(there), (np.cumsum(there) - 1)[level]

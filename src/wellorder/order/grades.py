@@ -6,14 +6,17 @@ from collections.abc import Hashable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Bools, Floats, Ints
 from .columns import check_weights, encode_grades, encode_groups
 from .graph import OrderGraph, as_graph, level_numbers
 from .pairs import Balance, GradedPairs, make_pairs
+
+if TYPE_CHECKING:
+    from .sums import OrderSum
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class Grades:
         return len(self.level)
 
     @property
-    def is_judged(self) -> Array:
+    def is_judged(self) -> Bools:
         """Whether each row has a grade: others say nothing."""
         return self.level >= 0
 
@@ -118,7 +121,7 @@ class Grades:
         """The pairs that these grades stand for."""
         return self.balanced("pairs")
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> OrderSum:
         from .sums import add_orders
 
         return add_orders(self, other)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import least_squares
 
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Bools, Floats
 
 # --------------------------------------------------------------------------------------------------
 # What a graph over levels is checked for: distinct labels, weights that make sense, no cycle.
@@ -145,7 +145,7 @@ def whole_table(structure: Structure, n_levels: int) -> Floats:
 # What follows from the edges of an order graph, and which edges follow from the others.
 
 
-def reachable(matrix: sp.csr_array, levels: Labels) -> Array:
+def reachable(matrix: sp.csr_array, levels: Labels) -> Bools:
     """Return above[a, b]: whether a path of edges leads from level a up to level b. O(r · edges)."""
     above = np.asarray(matrix.toarray() > 0)
     for level in reversed(topological(matrix, levels)):
@@ -291,7 +291,7 @@ def _failing(table: Floats, labels: Labels) -> str | None:
     first, last = unit[0, 1:-1], unit[1:-1, -1]
     # entry [j, i] of W[1,i] W[j,K] − W[1,j] W[i,K]
     wanted = np.triu(np.outer(last, first) - np.outer(first, last), 1) / unit[0, -1]
-    gap: Array = np.abs(unit[1:-1, 1:-1] - wanted) - (_RTOL * np.abs(wanted) + 1e-12)
+    gap: Floats = np.abs(unit[1:-1, 1:-1] - wanted) - (_RTOL * np.abs(wanted) + 1e-12)
     if not (gap > 0).any():
         return None
     low, high = np.unravel_index(int(np.argmax(gap)), gap.shape)

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Edges, EdgeTable, Floats, Ints, Links, ranges, sums_before, use_compiled
+from ..sweeps import Array, Bools, Edges, EdgeTable, Floats, Ints, Links, ranges, sums_at, sums_before, use_compiled
 from .graph import Full, OrderGraph, Scale, Table
 
 # --------------------------------------------------------------------------------------------------
@@ -35,8 +35,8 @@ MOST_IN_TABLE = 16
 class CellPairs(NamedTuple):
     """Pairs of cells: every row of cell ``high`` stands above every row of cell ``low``."""
 
-    low: Array
-    high: Array
+    low: Ints
+    high: Ints
     weight: Floats
 
 
@@ -46,7 +46,7 @@ class Cells:
 
     of_row: Ints  # −1 for a row that is in no pair
     group: Ints  # of each cell; groups without a pair are gone, the others numbered 0, 1, …
-    count: Array  # rows in each cell
+    count: Ints  # rows in each cell
     weight: Floats  # Σ of the row weights in each cell
     scale: Floats | None  # of each cell, on a ladder whose weights are differences of a scale
     rises: Floats | None  # how far each cell of such a ladder lies above the one before it; zero for a group's lowest
@@ -63,12 +63,12 @@ class Cells:
         return int(self.group[-1]) + 1 if self.n else 0
 
     @cached_property
-    def ends(self) -> Array:
+    def ends(self) -> Ints:
         """Where each cell's rows end, once the rows are arranged by cell; they begin ``count`` before."""
         return np.cumsum(self.count)
 
     @cached_property
-    def group_starts(self) -> Array:
+    def group_starts(self) -> Ints:
         """The first cell of each group, and the end."""
         return np.searchsorted(self.group, np.arange(self.n_groups + 1))
 
@@ -81,7 +81,7 @@ class Cells:
         below = sp.coo_array((weight, (high, low)), shape=(self.n, self.n)).tocsr()
         return _edges(above, self._table(low, high)), _edges(below, self._table(high, low))
 
-    def _table(self, looking: Array, seen: Array) -> EdgeTable | None:
+    def _table(self, looking: Ints, seen: Ints) -> EdgeTable | None:
         """Return what each cell weighs for the cells of its group that look up at it; None if mostly nothing."""
         assert self.pairs is not None
         width = int(np.diff(self.group_starts).max(initial=0))
@@ -100,7 +100,7 @@ class Cells:
         from_bottom = (cell - starts[self.group]).astype(np.int32)
         return from_top, from_bottom
 
-    def pair_exponents(self) -> Array:
+    def pair_exponents(self) -> Ints:
         """Return about the binary exponent of the heaviest pair of cells of each group; as :func:`product_exponents`.
 
         The scale of a ladder is left out: its differences lie closer together than weights may.
@@ -115,14 +115,14 @@ class Cells:
         """Return the summed weight of each group's pairs, and the exact number of all pairs."""
         if self.pairs is not None:
             low, high, weight = self.pairs
-            total = np.bincount(self.group[low], weight * self.weight[low] * self.weight[high], minlength=self.n_groups)
+            total = sums_at(self.group[low], weight * self.weight[low] * self.weight[high], minlength=self.n_groups)
             return total, int(np.sum(self.count[low] * self.count[high]))
         below = sums_before(self.weight, self.group_starts)
         if self.rises is not None:
             # with T_c = Σ_{k<c} (σ_c − σ_k) ω_k: T_c = T_{c−1} + (σ_c − σ_{c−1}) Σ_{k<c} ω_k
             risen = self.rises * below
             below = sums_before(risen, self.group_starts) + risen
-        total = np.bincount(self.group, self.weight * below, minlength=self.n_groups)
+        total = sums_at(self.group, self.weight * below, minlength=self.n_groups)
         return total, int(np.sum(self.count * sums_before(self.count, self.group_starts)))
 
 
@@ -183,7 +183,7 @@ def make_cells(
         weight=(
             count[partnered].astype(float)
             if weight is None
-            else np.bincount(of_row[in_pairs], weight[in_pairs], minlength=int(partnered.sum()))
+            else sums_at(of_row[in_pairs], weight[in_pairs], minlength=int(partnered.sum()))
         ),
         scale=scale_of_cell,
         rises=rises,
@@ -198,7 +198,7 @@ _COMFORTABLE = 500
 """Sums of numbers that are less than two to this power, or more than one over it, need no care."""
 
 
-def product_exponents(weight: Floats, group: Array, n_groups: int) -> Array:
+def product_exponents(weight: Floats, group: Ints, n_groups: int) -> Ints:
     """Return about the binary exponent of the largest product of two entries of each group (ascending).
 
     Even ones, so that each entry can be given half of it; zeros where all products are of a usual size.
@@ -209,7 +209,7 @@ def product_exponents(weight: Floats, group: Array, n_groups: int) -> Array:
     return _even_exponents(size[later] + running[later - 1] - _WIDE * group[later], group[later], n_groups)
 
 
-def _even_exponents(exponent: Array, group: Array, n_groups: int) -> Array:
+def _even_exponents(exponent: Ints, group: Ints, n_groups: int) -> Ints:
     """Return the largest exponent of each group, less one if it is odd; zeros if all of them are small.
 
     A group without any has what the largest of all has, and so never is the largest.
@@ -222,7 +222,7 @@ def _even_exponents(exponent: Array, group: Array, n_groups: int) -> Array:
     return even.astype(np.int32)  # which ldexp takes everywhere
 
 
-def _compress(key: Array, size: int) -> tuple[Array, Array]:
+def _compress(key: Ints, size: int) -> tuple[Ints, Ints]:
     """Give numbers to the distinct keys (all below ``size``) in ascending order."""
     if size <= 4 * len(key) + 1024:
         present = np.bincount(key, minlength=size) > 0
@@ -233,7 +233,7 @@ def _compress(key: Array, size: int) -> tuple[Array, Array]:
     return number, distinct
 
 
-def _all_pairs(cell_group: Array) -> CellPairs:
+def _all_pairs(cell_group: Ints) -> CellPairs:
     """Pair each cell with every later one of its group."""
     ends = np.searchsorted(cell_group, cell_group, side="right")
     cell = np.arange(len(cell_group))
@@ -241,7 +241,7 @@ def _all_pairs(cell_group: Array) -> CellPairs:
     return CellPairs(low, ranges(cell + 1, ends - cell - 1), np.ones(len(low)))
 
 
-def _table_pairs(key: Array, cell_group: Array, cell_level: Array, table: sp.csr_array) -> CellPairs:
+def _table_pairs(key: Ints, cell_group: Ints, cell_level: Ints, table: sp.csr_array) -> CellPairs:
     """Pair the cells of one group whose levels have an edge; by edges or by cells, whichever are fewer."""
     n_levels = table.shape[0]
     degree = np.diff(table.indptr)[cell_level]
@@ -259,7 +259,7 @@ def _table_pairs(key: Array, cell_group: Array, cell_level: Array, table: sp.csr
     return CellPairs(low[there], high[there], table.data[at[there]])
 
 
-def _look_up(table: sp.csr_array, lines: Array, columns: Array) -> tuple[Array, Array]:
+def _look_up(table: sp.csr_array, lines: Ints, columns: Ints) -> tuple[Array, Array]:
     """Find entries of a table: where they are stored, and whether they are there at all."""
     n = table.shape[0]
     stored = np.repeat(np.arange(n), np.diff(table.indptr)) * n + table.indices
@@ -284,8 +284,8 @@ class ListedPairs:
     ``mass`` is n of the objective (★), ``total`` is ΣW.
     """
 
-    high: Array
-    low: Array
+    high: Ints
+    low: Ints
     weight: Floats
     n_rows: int
     mass: float
@@ -341,7 +341,7 @@ def draw_pairs(pairs: GradedPairs, per_row: int, rng: np.random.Generator) -> Li
     )
 
 
-def _relation(pairs: GradedPairs, cell: Array, other: Array) -> tuple[Array, Floats]:
+def _relation(pairs: GradedPairs, cell: Ints, other: Ints) -> tuple[Bools, Floats]:
     """Say for pairs of cells which stands above, and with which weight."""
     cells = pairs.cells
     if cells.pairs is None:
@@ -357,7 +357,7 @@ def _relation(pairs: GradedPairs, cell: Array, other: Array) -> tuple[Array, Flo
     return ~below, cells.pairs.weight[order[at]]
 
 
-def _product(pairs: GradedPairs, rows: Array, others: Array) -> Floats:
+def _product(pairs: GradedPairs, rows: Ints, others: Ints) -> Floats:
     """ω_i · ω_j, divided by the group's total where groups are balanced."""
     factor = np.ones(len(rows)) if pairs.factor is None else pairs.factor[rows]
     return factor if pairs.weight is None else factor * pairs.weight[others]
@@ -428,7 +428,7 @@ class GradedPairs:
             )
 
     @cached_property
-    def in_range(self) -> tuple[GradedPairs, Array]:
+    def in_range(self) -> tuple[GradedPairs, Ints]:
         """The same pairs with the row weights of each group times a power of two, and an exponent for each group.
 
         So the heaviest pair of a group weighs about one, and no product of weights overflows, or vanishes if it
@@ -519,6 +519,9 @@ class GradedPairs:
         cell = cells.of_row[rows]
         ends, begins = cells.ends, cells.ends - cells.count
         place = np.arange(len(rows))
+        weight: Floats
+        high: Ints
+        stop: Ints
         if cells.pairs is None:
             high, start, stop = place, begins[cells.group_starts[cells.group]][cell], begins[cell]
             weight = np.ones(len(rows))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..sweeps import Array, Ints
+from ..sweeps import Bools, Ints
 from .comparisons import Comparisons
 from .consistent import ConsistentPairs
 from .grades import Grades
@@ -45,7 +45,7 @@ class OrderSum:
         return sum(map(len, self.parts))
 
     @property
-    def is_judged(self) -> Array:
+    def is_judged(self) -> Bools:
         """Whether each has something to say: the rows of the grades and the comparisons, part by part."""
         return np.concatenate([part.is_judged for part in self.parts])
 
