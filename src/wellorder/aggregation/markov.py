@@ -95,7 +95,7 @@ def markov_chain(scores: Any, groups: Any = None, weights: Any = None, teleport:
     return out
 
 
-def _short_lists(table: Floats, order: Array, bounds: Array, weights: Floats, teleport: float) -> Floats:
+def _short_lists(table: Floats, order: Ints, bounds: Ints, weights: Floats, teleport: float) -> Floats:
     """Walk many short lists in compiled code, blocks of lists side by side; the blocks do not hang on the threads."""
     least = _LEAST_LEAD * float(weights.sum())
     cuts = np.unique(np.searchsorted(bounds, np.linspace(0, bounds[-1], _PARTS + 1)))
@@ -174,7 +174,7 @@ def _majorities(some: Floats, others: Floats, weights: Floats) -> Array:
 
 @jit
 def stationary(
-    table: Floats, rows: Ints, bounds: Array, weights: Floats, least: float, teleport: float, change: float
+    table: Floats, rows: Ints, bounds: Ints, weights: Floats, least: float, teleport: float, change: float
 ) -> Floats:
     """Return the stationary distribution of each list, by row; see :mod:`wellorder.aggregation.markov`.
 

@@ -13,7 +13,7 @@ from ..sweeps import Array, Floats, Ints, sort_rows, use_compiled
 # The scores of several rankers: rows × rankers, in lists.
 
 
-def read_scores(scores: Any, groups: Any) -> tuple[Floats, Ints | None, Array]:
+def read_scores(scores: Any, groups: Any) -> tuple[Floats, Ints | None, Ints]:
     """Check the scores; return them, the list of each row (None for one list) and the lists' lengths.
 
     Only their order counts: whole numbers that floats cannot tell apart come back as ranks.
@@ -130,7 +130,7 @@ def median_rank(scores: Any, groups: Any = None) -> Floats:
     return -np.median(positions, axis=1)
 
 
-def _places(column: Floats, group: Ints | None, sizes: Array) -> tuple[Array, Array]:
+def _places(column: Floats, group: Ints | None, sizes: Ints) -> tuple[Array, Array]:
     """Count, for each row, the items of its list scored strictly lower, and those scored the same (itself too)."""
     bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     rows = sort_rows(column, group, bounds, compiled=use_compiled(len(column)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..order import Cells, ConsistentPairs, GradedPairs
-from ..sweeps import Factors, Floats, Ints, Joined, Rungs, block_log_sums, centre, means_before
+from ..sweeps import Factors, Floats, Ints, Joined, Rungs, block_log_sums, centre, means_before, sums_at
 from .risk import PairLoss, RiskAt
 
 _REACH = 250.0
@@ -134,9 +134,9 @@ class _Role:
     def partner_mean(self, u: Floats) -> Floats:
         """Average u over the partners of each cell, by their weights."""
         cells = self._cells
-        of_cell = np.bincount(self._cell, self._share * u, minlength=cells.n)
+        of_cell = sums_at(self._cell, self._share * u, minlength=cells.n)
         if cells.pairs is not None:
-            return np.bincount(self._seer, self._edge_share * of_cell[self._seen], minlength=cells.n)
+            return sums_at(self._seer, self._edge_share * of_cell[self._seen], minlength=cells.n)
         if cells.scale is None:
             return self._scan(of_cell[:, None])[1][:, 0]
         plain, scaled = self._scan(np.column_stack([of_cell, cells.scale * of_cell]))[1].T

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..sweeps import Array, Floats, Ints, dot, ranges, sort_rows, use_compiled
+from ..sweeps import Bools, Floats, Ints, dot, ranges, sort_rows, sums_at, use_compiled
 from .risk import RiskAt
 
 # --------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class SortedRows:
 
         def slopes(b: Floats) -> tuple[Floats, Floats]:
             slope, bend = self.slopes(b[of_look], width)
-            return np.bincount(of_look, slope, n_blocks), np.bincount(of_look, bend, n_blocks)
+            return sums_at(of_look, slope, n_blocks), sums_at(of_look, bend, n_blocks)
 
         low, high = (np.full(n_blocks, end) for end in self._outermost)
         if width > 0.0:
@@ -189,7 +189,7 @@ class SortedRows:
         def slopes(b: Floats) -> tuple[Floats, Floats]:
             wrong = without + steep * b[block]
             inside = (wrong > 0.0) & (wrong < 1.0)
-            slope = np.bincount(block, weight * side * np.clip(wrong, 0.0, 1.0), n_blocks)
+            slope = sums_at(block, weight * side * np.clip(wrong, 0.0, 1.0), n_blocks)
             return slope, np.bincount(block, weight * inside, n_blocks) / width
 
         return slopes
@@ -234,7 +234,7 @@ def _running(values: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
-def _bisection(has_risen: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+def _bisection(has_risen: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
     """Return where a condition becomes true and stays so, for many at once."""
     for _ in range(200):
         middle = 0.5 * (low + high)
@@ -393,7 +393,7 @@ class _Bending:
         return out
 
 
-def _spread(low: Ints, high: Ints, amount: Floats, n: int) -> Array:
+def _spread(low: Ints, high: Ints, amount: Floats, n: int) -> Floats:
     """Add an amount to all places low:high, for many such ranges at once."""
     return np.cumsum(np.bincount(low, amount, n + 1) - np.bincount(high, amount, n + 1))[:n]
 
@@ -417,7 +417,7 @@ class ShiftedAt:
     block: Ints
     """The block of pooled thresholds that each threshold is in."""
     value: float
-    bent: Array
+    bent: Bools
     """Whether each look is inside its corner."""
 
     @cached_property
@@ -440,7 +440,7 @@ class ShiftedAt:
         n_blocks = int(self.block[-1]) + 1
         column = self.block[self.looks.threshold[at]]
         weight = self.looks.weight[at] / self.width
-        columns = np.bincount(place * n_blocks + column, weight, len(rows) * n_blocks)
+        columns = sums_at(place * n_blocks + column, weight, len(rows) * n_blocks)
         return rows, columns.reshape(len(rows), n_blocks)
 
 
@@ -466,7 +466,7 @@ class ListedLooks:
 
     def add_to_rows(self, values: Floats) -> Floats:
         """Add up what a row's looks have."""
-        return np.bincount(self.row, values, len(self.rows.level))
+        return sums_at(self.row, values, len(self.rows.level))
 
     def hinge(self, scores: Floats, thresholds: Floats) -> float:
         """Return Σ ω (1 − t (s − b))_+ at given thresholds: at least the least risk."""
@@ -505,7 +505,7 @@ class ListedLooks:
         value = width * dot(self.weight, theta * (raw - centre) - 0.5 * (theta - centre) ** 2)
         return ShiftedAt(self, thresholds, theta, width, block, value, bent)
 
-    def _balanced(self, theta: Floats, bent: Array, block: Ints) -> Floats:
+    def _balanced(self, theta: Floats, bent: Bools, block: Ints) -> Floats:
         """Move the θ inside corners so that Σ ω θ t is zero in each block, as the plane needs it, to the last bits."""
         of_look, n_blocks = block[self.threshold], int(block[-1]) + 1
         excess = np.bincount(of_look, self.signed_weight * theta, n_blocks)

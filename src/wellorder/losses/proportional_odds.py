@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpttrf, dpttrs
 from scipy.special import expit
 
-from ..sweeps import Floats, Ints, dot, parallel_map
+from ..sweeps import Floats, Ints, dot, parallel_map, sums_at
 from .risk import RiskAt
 from .rows import GradedRows
 
@@ -124,7 +124,7 @@ class Give:
         """Return (D − B T⁻¹ Bᵀ) u."""
         at, size = self._at, self._at.rows.n_levels + 1
         low, high = at.bend_below * u, at.bend_above * u
-        seen = np.bincount(self._place, low, size)[2:] + np.bincount(self._place, high, size)[1:-1]
+        seen = sums_at(self._place, low, size)[2:] + sums_at(self._place, high, size)[1:-1]
         below, above = _ends(self.solve(seen), 0.0)
         low += high
         low -= at.bend_below * below.take(self._place)
@@ -272,8 +272,8 @@ def _binned(scores: Floats, rows: GradedRows) -> tuple[Floats, GradedRows]:
     low, high = float(scores.min()), float(scores.max())
     width = max((high / _BINS - low / _BINS), np.finfo(float).tiny)
     cell: Ints = np.minimum((scores - low) / width, _BINS - 1).astype(np.int32) + (rows.level + 1) * _BINS
-    mass = np.bincount(cell, rows.weight, (rows.n_levels + 1) * _BINS)
-    moment = np.bincount(cell, rows.weight * scores, (rows.n_levels + 1) * _BINS)
+    mass = sums_at(cell, rows.weight, (rows.n_levels + 1) * _BINS)
+    moment = sums_at(cell, rows.weight * scores, (rows.n_levels + 1) * _BINS)
     some = np.flatnonzero(mass[_BINS:] > 0) + _BINS
     return moment[some] / mass[some], GradedRows((some // _BINS - 1).astype(np.int32), mass[some], rows.n_levels)
 

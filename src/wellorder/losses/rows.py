@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..sweeps import Floats, Ints, block_log_sums, dot
+from ..sweeps import Floats, Ints, block_log_sums, dot, sums_at
 from .risk import RiskAt
 
 # --------------------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ class GradedRows:
     @cached_property
     def mass(self) -> Floats:
         """The weight of each level."""
-        return np.bincount(self.level + 1, self.weight, self.n_levels + 1)[1:]
+        return sums_at(self.level + 1, self.weight, self.n_levels + 1)[1:]
 
     def sample(self, size: int, rng: np.random.Generator) -> tuple[Ints, GradedRows] | None:
         """Draw about ``size`` rows with their numbers, every level among them; None where these would be too few.

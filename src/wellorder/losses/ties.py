@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..sweeps import Array, Floats, dot, near_one
+from ..sweeps import Floats, Ints, dot, near_one
 from .pairwise import Hinge
 from .risk import PairLoss, RiskAt
 
@@ -21,8 +21,8 @@ _ROUNDING = 1e-13
 class TiedPairs:
     """Comparisons of rows: the first ``n_decided`` put row ``high[k]`` above row ``low[k]``, the others are ties."""
 
-    high: Array
-    low: Array
+    high: Ints
+    low: Ints
     weight: Floats
     n_decided: int
     n_rows: int
@@ -36,11 +36,11 @@ class TiedPairs:
         return len(self) - self.n_decided
 
     @property
-    def outcome(self) -> Array:
+    def outcome(self) -> Ints:
         """1 for each decided comparison, 0 for each tie."""
         return (np.arange(len(self)) < self.n_decided).astype(np.int64)
 
-    def differences(self, scores: Array) -> Array:
+    def differences(self, scores: Floats) -> Floats:
         """Return s_high − s_low of each comparison."""
         return np.asarray(scores[self.high] - scores[self.low])
 
@@ -54,12 +54,12 @@ class TiedPairs:
         """How much of all comparing each row has part in; it adds up to 1."""
         return self.spread(self.weight, 1.0) / (2.0 * float(self.weight.sum()))
 
-    def take(self, chosen: Array) -> TiedPairs:
+    def take(self, chosen: Ints) -> TiedPairs:
         """Return some of the comparisons, by rising number; all rows stay."""
         n_decided = int(np.searchsorted(chosen, self.n_decided))
         return TiedPairs(self.high[chosen], self.low[chosen], self.weight[chosen], n_decided, self.n_rows)
 
-    def compact(self) -> tuple[Array, TiedPairs]:
+    def compact(self) -> tuple[Ints, TiedPairs]:
         """Return the rows that are compared at all, and the comparisons with only these rows, numbered anew."""
         rows, number = np.unique(np.concatenate([self.low, self.high]), return_inverse=True)
         low, high = number[: len(self)], number[len(self) :]
@@ -166,7 +166,7 @@ class _Flipped:
         return np.concatenate([signed[: self._n], first + second])
 
 
-def best_threshold(differences: Floats, outcome: Array, weight: Floats | None = None) -> float:
+def best_threshold(differences: Floats, outcome: Ints, weight: Floats | None = None) -> float:
     r"""Return the τ ≥ 0 at which 'a difference where abs(d) > τ' has the lowest zero-one loss, exactly.
 
     The loss changes only at values of abs(d), so one sort finds all of it: O(n log n). Of several best ranges of τ the

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..order import Comparisons, check_outcomes, check_scores, check_weights, direction_share, exact_numbers
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, Ints
 from .inputs import read_weights, undefined
 
 # --------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def comparison_auc(y: Any, differences: Any) -> float:
     return doubled / (2 * n_ties * (len(outcome) - n_ties))
 
 
-def _cumulated(outcome: Array, d: Array) -> tuple[Array, Array, Floats]:
+def _cumulated(outcome: Ints, d: Array) -> tuple[Ints, Ints, Floats]:
     """Count false and true positives as abs(d) falls through its distinct values above 0; from (0, 0) on."""
     size, place = np.unique(-np.abs(d), return_inverse=True)
     tie = outcome == 0
@@ -143,7 +143,7 @@ def _cumulated(outcome: Array, d: Array) -> tuple[Array, Array, Floats]:
     return counts[0], counts[1], falling
 
 
-def _checked_differences(y: Any, differences: Any) -> tuple[Array, Array]:
+def _checked_differences(y: Any, differences: Any) -> tuple[Ints, Array]:
     outcome = _outcomes(y, "y")
     d = exact_numbers(differences)
     d = d.astype(object) if d.dtype.kind in "iu" else d  # those of fixed size go round at their ends
@@ -154,7 +154,7 @@ def _checked_differences(y: Any, differences: Any) -> tuple[Array, Array]:
     return outcome, d
 
 
-def _outcomes(values: Any, name: str) -> Array:
+def _outcomes(values: Any, name: str) -> Ints:
     try:
         return check_outcomes(values).astype(np.int64)
     except ValueError as error:
@@ -353,7 +353,7 @@ def comparison_reliability(
     return Reliability(predicted[some] / total[some], observed[some] / total[some], weight)
 
 
-def _checked_probabilities(y: Any, probabilities: Any, sample_weight: Any) -> tuple[Floats, Floats, Array]:
+def _checked_probabilities(y: Any, probabilities: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats]:
     """Return probabilities, which outcome came (one column each), and weights."""
     came = check_outcomes(y)
     P = np.asarray(probabilities, dtype=float)

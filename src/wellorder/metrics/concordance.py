@@ -32,7 +32,7 @@ from ..order import (
     right_weight,
     swapped_weight,
 )
-from ..sweeps import Array, Floats, Ints, beside, cover_sums, is_tensor, run_weights, stretch_sums, sums_before
+from ..sweeps import Floats, Ints, beside, cover_sums, is_tensor, run_weights, stretch_sums, sums_at, sums_before
 from .inputs import check_option, check_ties, read_grades, undefined
 from .lists import Lists, make_lists
 
@@ -121,7 +121,7 @@ def each_edge_the_same(grades: Grades) -> GradedPairs:
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
         judged = grades.level >= 0
         of_level = np.bincount(grades.level[judged], weight[judged], minlength=1)
-        share = np.zeros(len(grades))
+        share: Floats = np.zeros(len(grades))
         share[judged] = weight[judged] / np.where(of_level > 0, of_level, 1.0)[grades.level[judged]]
         return make_pairs(grades.level, None, share, OrderGraph.full(grades.levels), "pairs")
     pairs = grades.with_graph(OrderGraph(grades.levels, _edge_table(grades))).pairs
@@ -141,7 +141,7 @@ def each_edge_the_same(grades: Grades) -> GradedPairs:
     return replace(pairs, cells=cells, weight=weight, total=float(len(edges)))
 
 
-def product_shares(one: Floats, other: Floats, key: Array, n_keys: int) -> Floats:
+def product_shares(one: Floats, other: Floats, key: Ints, n_keys: int) -> Floats:
     """Return one · other, divided by its sum over the entries of its key; the products may lie beyond all range."""
     (mantissa, exponent), (more, higher) = np.frexp(one), np.frexp(other)
     mantissa, exponent = mantissa * more, exponent + higher
@@ -213,7 +213,7 @@ def cut_steps(grades: Grades, pairs: GradedPairs) -> Floats:
     return step
 
 
-def level_of_cell(cells: Cells, grades: Grades) -> Array:
+def level_of_cell(cells: Cells, grades: Grades) -> Ints:
     """Return the level number of each cell."""
     level = np.zeros(cells.n, np.int64)
     active = cells.of_row >= 0
@@ -671,7 +671,7 @@ def _untied(grades: Grades, scores: Floats) -> tuple[Floats, Ints]:
     exponent = product_exponents(of_run, run_group, grades.n_groups)
     of_run = np.ldexp(of_run, -exponent[run_group] // 2)
     starts = np.searchsorted(run_group, np.arange(grades.n_groups + 1))
-    return np.bincount(run_group, of_run * sums_before(of_run, starts), minlength=grades.n_groups), exponent
+    return sums_at(run_group, of_run * sums_before(of_run, starts), minlength=grades.n_groups), exponent
 
 
 def _group_codes(pairs: GradedPairs, grades: Grades) -> Ints:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from ..order import Grades, Ties, as_graph, check_weights, refuse_beside
-from ..sweeps import Array, Floats, near_one
+from ..sweeps import Bools, Floats, near_one
 
 Empty: TypeAlias = Literal["skip"] | float
 """What a query without a relevant item counts as: nothing at all, or this number."""
@@ -73,7 +73,7 @@ def undefined(name: str, reason: str, depth: int = 1) -> float:
     return float(np.nan)
 
 
-def relevant_levels(grades: Grades, positive: Any) -> Array:
+def relevant_levels(grades: Grades, positive: Any) -> Bools:
     """Say of each level whether it is relevant: ``positive`` or better."""
     levels = grades.levels
     if positive in levels:

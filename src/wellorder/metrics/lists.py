@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..order import Grades, check_scores
-from ..sweeps import Array, Floats, Ints, sort_rows, sums_before, to_numpy, use_compiled
+from ..sweeps import Array, Bools, Floats, Ints, sort_rows, sums_at, sums_before, to_numpy, use_compiled
 from .inputs import Empty, read_unweighted, relevant_levels, undefined
 
 
@@ -25,33 +25,33 @@ class Lists:
     """Which row stands where."""
     level: Ints
     """The level number of each place."""
-    sizes: Array
+    sizes: Ints
     """How many judged rows each group has, perhaps none."""
-    first: Array
+    first: Ints
     """The place where each run of equal scores begins."""
 
     @cached_property
-    def group(self) -> Array:
+    def group(self) -> Ints:
         """The group of each place."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @cached_property
-    def begin(self) -> Array:
+    def begin(self) -> Ints:
         """The first place of each group."""
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
-    def position(self) -> Array:
+    def position(self) -> Ints:
         """Where each place stands in its own list, counted from 1."""
         return np.asarray(np.arange(1, len(self.rows) + 1) - np.repeat(self.begin, self.sizes))
 
     @cached_property
-    def run_size(self) -> Array:
+    def run_size(self) -> Ints:
         """How many rows are tied in each run."""
         return np.diff(self.first, append=len(self.rows))
 
     @cached_property
-    def run_group(self) -> Array:
+    def run_group(self) -> Ints:
         """The group of each run."""
         return self.group[self.first]
 
@@ -69,14 +69,14 @@ class Lists:
 
     def group_sums(self, values: Floats) -> Floats:
         """Sum values, one a place, over each group."""
-        return np.bincount(self.group, values, minlength=len(self.sizes))
+        return sums_at(self.group, values, minlength=len(self.sizes))
 
-    def mean(self, name: str, values: Floats, defined: Array, empty: Empty) -> float:
+    def mean(self, name: str, values: Floats, defined: Bools, empty: Empty) -> float:
         """Average over the groups; one where the metric is not defined counts as ``empty``."""
         return mean_of_lists(name, values, defined, self.sizes, empty, depth=3)
 
 
-def mean_of_lists(name: str, values: Floats, defined: Array, sizes: Array, empty: Empty, *, depth: int = 2) -> float:
+def mean_of_lists(name: str, values: Floats, defined: Bools, sizes: Ints, empty: Empty, *, depth: int = 2) -> float:
     """Average over lists that have rows; one where the metric is not defined counts as ``empty``.
 
     ``depth`` is the number of calls from whoever is warned where nothing is left to average.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..order import Ties
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, sums_at
 from .inputs import check_ties, undefined
 from .lists import Lists, judged_lists
 
@@ -91,7 +91,7 @@ def _norms(lists: Lists, height: Floats, count: Array, p: float, *, root: bool) 
         unit = np.where(highest > 0, highest, 1.0)
     height = height / unit[lists.run_group]
     with np.errstate(over="ignore"):
-        summed = np.bincount(lists.run_group, count * height**p, minlength=n_groups)
+        summed = sums_at(lists.run_group, count * height**p, minlength=n_groups)
     if not root:
         return summed
     number = np.bincount(lists.run_group, count, minlength=n_groups)

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..order import Grades, check_scores
-from ..sweeps import Array, Floats, Ints, bucket_rows, jit, to_numpy, use_compiled
+from ..sweeps import Floats, Ints, bucket_rows, jit, sums_at, to_numpy, use_compiled
 from .inputs import Empty, check_cutoff, check_empty, check_option, read_unweighted
 from .lists import Lists, judged_lists, make_lists, mean_of_lists
 
@@ -227,7 +227,7 @@ def reciprocal_rank(
     return lists.mean("reciprocal_rank", value, relevant > 0, empty)
 
 
-def _expected_reciprocal(a: Array, m: Array, r: Array, k: float) -> Floats:
+def _expected_reciprocal(a: Ints, m: Ints, r: Ints, k: float) -> Floats:
     """E[1/(a + J)], J the first of r hits among m places in random order; 0 where a + J > k.
 
     P(J > j) = Π_{i<j} (m − r − i)/(m − i), at most (1 − r/m)^j: beyond 46·m/r it is below 1e-20.
@@ -244,7 +244,7 @@ def _expected_reciprocal(a: Array, m: Array, r: Array, k: float) -> Floats:
         step *= 2
     place = a + j + 1
     chance = np.where(place <= k, missed * r / (m - j), 0.0)
-    return np.bincount(case, chance / place, minlength=len(length))
+    return sums_at(case, chance / place, minlength=len(length))
 
 
 def _gains(grades: Grades, gain: Gain) -> Floats:
@@ -262,10 +262,11 @@ def _gains(grades: Grades, gain: Gain) -> Floats:
     return np.exp2(values) - 1.0
 
 
-def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floats, Floats, Array]:
+def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floats, Floats, Ints]:
     """Return each list's expected DCG@k, the best one, both in units of its highest gain, and how long it is."""
     values = np.ascontiguousarray(to_numpy(check_scores(scores, len(grades))))
     n, group = len(grades), grades.group
+    rows: Ints
     bounds, rows = np.array([0, n], np.int32), np.empty(0, np.int32)
     if group is not None:
         bounds = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=grades.n_groups))]).astype(np.int32)
@@ -275,7 +276,7 @@ def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floa
     return top_gains(grades.level, values, rows, bounds, gains, discount)
 
 
-def _best_levels(lists: Lists, n_levels: int) -> Array:
+def _best_levels(lists: Lists, n_levels: int) -> Ints:
     """Return the level at each place, were every group in its best order."""
     key, count = np.unique(lists.group * n_levels + (n_levels - 1 - lists.level), return_counts=True)
     return np.repeat(n_levels - 1 - key % max(n_levels, 1), count)

@@ -91,6 +91,7 @@ def boost(
     early where no piece is proposed, where the next one would gain nothing that floating point could tell, where next
     to no risk is left, or where patience ends.
     """
+    scores: Floats
     scores, beside = np.zeros(sizes[0]), np.zeros(sizes[1])
     here = risk(scores)
     begun = here.value

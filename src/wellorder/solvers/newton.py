@@ -16,7 +16,7 @@ import numpy as np
 from ..losses import RiskAt, dense_hessian
 from ..order import GradedPairs
 from ..spaces import Function
-from ..sweeps import Array, Floats, Ints, beside, cast, dot, namespace
+from ..sweeps import Floats, Ints, beside, cast, dot, namespace
 from .problem import Objective, Point, Problem, SolveResult
 
 # --------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def invert(hessian: Floats) -> Floats:
     return np.asarray(0.5 * (inverse + inverse.T))
 
 
-def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, scores: Floats) -> Preconditioner:
+def sampled_kernel_hessian(lines: Floats, rows: Ints, sample: Problem, scores: Floats) -> Preconditioner:
     """Invert I + strength · E H EᵀK, with E the sampled rows: the Hessian over them, for all functions.
 
     ``lines`` is the kernel between the sampled rows and all, ``scores`` are those of the sampled rows.
@@ -75,7 +75,7 @@ def sampled_kernel_hessian(lines: Array, rows: Ints, sample: Problem, scores: Fl
     return some_rows(lines, rows, sample.strength * dense_hessian(sample.loss, scores, sample.pairs))
 
 
-def some_rows(lines: Array, rows: Ints, bent: Floats) -> Preconditioner:
+def some_rows(lines: Floats, rows: Ints, bent: Floats) -> Preconditioner:
     """Invert I + E G EᵀK, with E some rows and G = ``bent``, by Woodbury's formula: I − E (I + G K_zz)⁻¹ G EᵀK.
 
     ``lines`` is the kernel between these rows and all. A kernel that is none may raise ``LinAlgError``.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Nodes, node_sums, parallel_map, ranges
+from ..sweeps import Array, Floats, Ints, Nodes, node_sums, parallel_map, ranges, sums_at
 from .linear import each_entry_once
 
 _NARROWEST = 1e-300
@@ -28,7 +28,7 @@ _BLOCK = 16_384
 class Column(NamedTuple):
     """One column of X: the values of some rows, and the value that all others have."""
 
-    rows: Array | None  # None: all rows, in order
+    rows: Ints | None  # None: all rows, in order
     values: Floats
     rest: float  # 0 for a sparse column; NaN where all rows are there
 
@@ -51,20 +51,20 @@ def read_column(X: Any, k: int) -> Column:
 class ShortColumns(NamedTuple):
     """Sparse columns of few values, side by side: their nodes, one for each value, are numbered through."""
 
-    feature: Array
+    feature: Ints
     """The number of each column, rising."""
-    size: Array
+    size: Ints
     """How many nodes each column has."""
     value: Floats
     """Of each node, rising within a column."""
-    rest: Array
+    rest: Ints
     """Of each column, the node of the rows that are not stored."""
-    rows: Array
-    node: Array
+    rows: Ints
+    node: Ints
     """Of each entry, its row and its node."""
 
     @property
-    def starts(self) -> Array:
+    def starts(self) -> Ints:
         """The first node of each column."""
         return np.cumsum(self.size) - self.size
 
@@ -82,7 +82,7 @@ class ShortColumns(NamedTuple):
         )
 
 
-def short_columns(X: Any, weight: Floats, most: int) -> tuple[ShortColumns, Array]:
+def short_columns(X: Any, weight: Floats, most: int) -> tuple[ShortColumns, Ints]:
     """Return the columns of a CSC array that have at most so many values, and the numbers of the others with entries.
 
     Zero is one of the values: only columns that are not stored in all rows are taken, none with NaN, and none with so
@@ -192,7 +192,7 @@ class Bumps:
 
     standard: Standard
     width: float
-    feature: Array
+    feature: Ints
     centre: Floats
     weight: Floats
 
@@ -413,7 +413,7 @@ class BumpSearch:
                 first.append(Best(int(feature[place]), float(centres[place])))
         return min(first, key=lambda found: found.feature)
 
-    def _all_gains(self, payload: Floats, totals: Floats) -> list[tuple[Array, Floats, Floats]]:
+    def _all_gains(self, payload: Floats, totals: Floats) -> list[tuple[Ints, Floats, Floats]]:
         """Return the features of some centres, rising, the centres themselves, and what each of them gains."""
         gains = [(part.feature, part.centres, part.gains(payload, totals)) for part in self._packed]
         numbers = range(len(self._columns))
@@ -436,7 +436,7 @@ class BumpSearch:
         return _gain(slope, mean, sums[1] @ (table * table), totals[1])
 
 
-def _short_sparse(X: Any, weight: Floats) -> tuple[ShortColumns | None, Array]:
+def _short_sparse(X: Any, weight: Floats) -> tuple[ShortColumns | None, Ints]:
     """Return the columns of a CSC array to be worked on all at once, and the numbers of those that are not.
 
     Columns with no entries are in neither: they are constant.
@@ -495,14 +495,14 @@ def _place(feature: int, column: Column, weight: Floats, width: float) -> _Candi
         return None
     if len(values) <= MOST_CENTRES:
         return _on_values(feature, rows, first_place, values, count, rest if others else None)
-    of_value = np.bincount(first_place, w, minlength=len(values))
+    of_value = sums_at(first_place, w, minlength=len(values))
     if others:
         of_value[values == rest] += float(weight.sum() - w.sum())
     return _on_grid(feature, rows, z, (values, of_value), rest if others else None, width)
 
 
 def _on_values(
-    feature: int, rows: Array | None, place: Array, values: Floats, count: Array, rest: float | None
+    feature: int, rows: Ints | None, place: Ints, values: Floats, count: Ints, rest: float | None
 ) -> _Candidates:
     """Let each distinct value be a node; rows with the commonest one need not be listed."""
     commonest = int(np.argmax(count)) if rest is None else int(np.flatnonzero(values == rest)[0])
@@ -516,7 +516,7 @@ def _on_values(
 
 
 def _on_grid(
-    feature: int, rows: Array | None, z: Floats, weighed: tuple[Floats, Floats], rest: float | None, width: float
+    feature: int, rows: Ints | None, z: Floats, weighed: tuple[Floats, Floats], rest: float | None, width: float
 ) -> _Candidates:
     """Share each row between the two nodes of a fine grid that it stands between; only nodes in use are kept."""
     step = np.sqrt(width) / _STEPS_PER_WIDTH
@@ -542,5 +542,5 @@ def _quantiles(values: Floats, weight: Floats) -> Floats:
     return np.unique(values[order][np.minimum(np.searchsorted(upto, wanted), len(values) - 1)])
 
 
-def _listed(rows: Array | None) -> Array:
+def _listed(rows: Ints | None) -> Ints:
     return np.empty(0, np.int32) if rows is None else rows.astype(np.int32)

@@ -96,7 +96,7 @@ class DaskSpace:
         ends = np.searchsorted(rows, self.bounds).tolist()
         return [rows[a:b] - start for (a, b), start in zip(pairwise(ends), self.bounds[:-1].tolist(), strict=True)]
 
-    def columns(self) -> Array:
+    def columns(self) -> Floats:
         """Bring X here as a dense matrix, for small pieces of it."""
         return np.concatenate(self.each(LinearSpace.columns))
 

@@ -47,7 +47,7 @@ class RowSpace(Space, Protocol):
         """Return the space over some of the rows, given by rising number."""
         ...
 
-    def columns(self) -> Array:
+    def columns(self) -> Floats:
         """Return the rows as a dense matrix, for small pieces of them."""
         ...
 

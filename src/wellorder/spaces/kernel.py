@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from ..memory import available_bytes
-from ..sweeps import Array, Floats, Ints, all_finite, beside, dot, parallel_map, to_numpy
+from ..sweeps import Floats, Ints, all_finite, beside, dot, parallel_map, to_numpy
 from .function import Function
 from .linear import is_dask, near_each_other, near_zero, take_rows
 
@@ -43,12 +43,12 @@ class Kernel:
     degree: float = 3
     coef0: float = 0.0
 
-    def matrix(self, X: Any, Z: Any, dtype: Any = None) -> Array:
+    def matrix(self, X: Any, Z: Any, dtype: Any = None) -> Floats:
         """Return k(x, z) for all rows x of X and z of Z; in the rows' own precision unless told otherwise."""
         dtype = np.result_type(X.dtype, Z.dtype) if dtype is None else dtype
         return self._matrix(X, Z, dtype).astype(dtype, copy=False)
 
-    def _matrix(self, X: Any, Z: Any, dtype: Any) -> Array:
+    def _matrix(self, X: Any, Z: Any, dtype: Any) -> Floats:
         if callable(self.name):
             values = np.asarray(self.name(X, Z))
             if values.shape != (X.shape[0], Z.shape[0]):
@@ -66,7 +66,7 @@ class Kernel:
             )
         )
 
-    def scores(self, X: Any, support: Any, coef: Array) -> Array:
+    def scores(self, X: Any, support: Any, coef: Floats) -> Floats:
         """Return Σ_j coef_j k(x, support_j) for each row x, without holding the whole matrix."""
         if support.shape[0] == 0:
             return np.zeros(X.shape[0])
@@ -74,7 +74,7 @@ class Kernel:
         return np.concatenate([self.matrix(X[a : a + rows], support) @ coef for a in range(0, X.shape[0], rows)])
 
 
-def _rbf(X: Array, Z: Array, gamma: float, dtype: Any) -> Array:
+def _rbf(X: Floats, Z: Floats, gamma: float, dtype: Any) -> Floats:
     """Return exp(−γ‖x − z‖²), a few rows at a time: each piece stays in the cache until it is done.
 
     The distances are taken in float64 whatever the rows are in: they cancel for rows that are close.
@@ -99,7 +99,7 @@ def _rbf(X: Array, Z: Array, gamma: float, dtype: Any) -> Array:
     return out
 
 
-def _with_norms(X: Array, factor: float, norm_factor: float, *, norm_first: bool) -> Array:
+def _with_norms(X: Floats, factor: float, norm_factor: float, *, norm_first: bool) -> Floats:
     """Return the rows times a factor, with their squared norms (times another) and ones as further columns."""
     rows = np.asarray(X, dtype=float)
     norms, ones = norm_factor * np.einsum("ij,ij->i", rows, rows), np.ones(len(rows))
@@ -187,7 +187,7 @@ class KernelSpace:
     every inner product with a function whose scores are known costs O(n).
     """
 
-    def __init__(self, K: Array) -> None:
+    def __init__(self, K: Floats) -> None:
         self._K = K
         self.n_rows = self.n_coef = K.shape[0]
 
@@ -203,7 +203,7 @@ class KernelSpace:
         """Return aᵀKb, from b's scores."""
         return dot(a, b.scores)
 
-    def lines(self, rows: Ints) -> Array:
+    def lines(self, rows: Ints) -> Floats:
         """Return the kernel between some of the rows and all."""
         return self._K[rows]
 
@@ -223,7 +223,7 @@ class NystroemMap:
     rows of X, or the numbers of rows where X holds a precomputed kernel.
     """
 
-    def __init__(self, kernel: Kernel, landmarks: Any, root: Array) -> None:
+    def __init__(self, kernel: Kernel, landmarks: Any, root: Floats) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
         self.root = root
@@ -246,7 +246,7 @@ class NystroemMap:
         root = vector[:, kept] / np.sqrt(value[kept])
         return cls(kernel, landmarks, root.astype(X.dtype))
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Floats:
         """Return the features of rows, one column a kept direction."""
         rows = block_rows(len(self.root))
         blocks = [
@@ -255,7 +255,7 @@ class NystroemMap:
         return np.concatenate(blocks)
 
 
-def _against(kernel: Kernel, X: Any, landmarks: Any) -> Array:
+def _against(kernel: Kernel, X: Any, landmarks: Any) -> Floats:
     """Return the kernel between rows and landmarks."""
     if kernel.name != "precomputed":
         return kernel.matrix(X, landmarks)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Ints, beside, cast, dot, is_tensor, parallel_map, to_numpy
+from ..sweeps import Bools, Floats, Ints, beside, cast, dot, is_tensor, parallel_map, to_numpy
 from .function import Function, PartedSpace, RowSpace
 
 _BLOCKS = 4
@@ -61,7 +61,7 @@ class LinearSpace:
         """Return the space over some of the rows."""
         return LinearSpace(self._X[rows])
 
-    def columns(self) -> Array:
+    def columns(self) -> Floats:
         """Return X as a dense matrix, for small pieces of it."""
         return np.asarray(self._X.toarray() if sp.issparse(self._X) else self._X, dtype=float)
 
@@ -114,7 +114,7 @@ def near_each_other(X: Any, Z: Any) -> tuple[Any, Any]:
     return _less(X, origin), moved
 
 
-def _is_full(X: Any) -> Array:
+def _is_full(X: Any) -> Bools:
     """Say of each column of sparse rows whether every row has an entry."""
     return np.asarray(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Nodes, node_sums, parallel_map
+from ..sweeps import Array, Floats, Ints, Nodes, node_sums, parallel_map, sums_at
 from .basis import Column, ShortColumns, by_columns, read_column, short_columns
 
 MOST_THRESHOLDS = 256
@@ -33,7 +33,7 @@ class Steps:
     Steps are sorted by feature and threshold, each pair of which is there once.
     """
 
-    feature: Array
+    feature: Ints
     threshold: Floats
     weight: Floats
 
@@ -177,11 +177,11 @@ def _place(feature: int, column: Column, weight: Floats) -> _Candidates | None:
     unlisted = np.count_nonzero(weight > 0) - len(values)
     missing = np.isnan(values)
     seen, place = np.unique(values[~missing], return_inverse=True)
-    of_value = np.bincount(place, w[~missing], minlength=len(seen))
+    of_value = sums_at(place, w[~missing], minlength=len(seen))
     if unlisted:
         of_value = np.append(of_value, max(float(weight.sum() - w.sum()), 0.0))
         seen, place = np.unique(np.append(seen, rest), return_inverse=True)
-        of_value = np.bincount(place, of_value)
+        of_value = sums_at(place, of_value)
     thresholds = seen[:-1] if len(seen) <= MOST_THRESHOLDS + 1 else _quantiles(seen, of_value)
     if missing.any() and len(seen):  # whether there is a value at all tells rows apart too
         thresholds = np.concatenate([[-np.inf], thresholds])
