@@ -69,6 +69,9 @@ class Stored:
     adds a frame to the stack, and one to the ``stacklevel`` of warnings from inside a ``fit``.
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray[Any, Any]
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):

@@ -20,7 +20,7 @@ from ..order import as_objects, is_missing
 from ..spaces import each_entry_once
 from ..state import ANY, Part, Stored, both, checked, flags, floats, list_of, none_or, of, one_of, refuse_twice, text
 from ..suggest import suggest
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Array, Bools, Floats, Ints
 from ..writing import counted
 from .lines import COPIES, DataError, Places, name_place, row_error
 from .sheet import Sheet, as_text, one_line, settle, settle_as_text
@@ -179,7 +179,7 @@ class _Spread(NamedTuple):
     low: Floats
     high: Floats
 
-    def varies(self, X: sp.csr_array) -> Array:
+    def varies(self, X: sp.csr_array) -> Bools:
         """Say which columns are not constant, but for rounding."""
         varies = self.low < self.high
         near = varies & is_rounding(self.low, self.high)
@@ -233,7 +233,7 @@ def constant_columns(X: sp.csr_array, most: int) -> tuple[int, Ints]:
 # Categories as numbers, and columns that were numbers in training as such again.
 
 
-def category_codes(name: str, values: Array, categories: list[str | None], places: Places | None = None) -> Array:
+def category_codes(name: str, values: Array, categories: list[str | None], places: Places | None = None) -> Ints:
     """Return the number of each row's category; −1, with one warning, for one that training has not seen."""
     code_of: dict[Any, int] = {value: code for code, value in enumerate(categories)}
     if values.dtype.kind == "f":  # 4 and 5 of {4, 5, more}: a data frame without 'more' holds numbers
@@ -482,6 +482,13 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
     [[-1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]]
     """
 
+    layout_: str
+    columns_: list[str]
+    centers_: Floats
+    scales_: Floats
+    flagged_: Bools
+    categories_: list[list[str | None] | None]
+
     def __init__(self, max_categories: int = 100) -> None:
         self.max_categories = max_categories
 
@@ -568,7 +575,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         self.centers_ = np.zeros(len(names))
         self.scales_ = np.ones(len(names))
         self.flagged_ = np.zeros(len(names), dtype=bool)
-        self.categories_: list[list[str | None] | None] = [None] * len(names)
+        self.categories_ = [None] * len(names)
 
     def _refuse_nothing(self) -> None:
         if not len(self.get_feature_names_out()):

@@ -11,7 +11,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..order import as_objects
-from ..sweeps import Array
+from ..sweeps import Array, Floats
 from ..writing import visible
 from .lines import DataError, shorten
 from .sheet import Sheet, as_text, first_row, settle, settle_as_text
@@ -223,7 +223,7 @@ def read_names(sheet: Sheet, name: str) -> Array:
     return as_objects(column.to_list())
 
 
-def read_weights(sheet: Sheet, name: str) -> Array:
+def read_weights(sheet: Sheet, name: str) -> Floats:
     """Return weights: positive numbers."""
     column = settle(sheet, name)
     if column.dtype == pl.String:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,9 @@ from ..order import Comparisons, Grades
 from ..sweeps import Array, Floats, Ints
 from .lines import Places
 from .sheet import Sheet, as_text
+
+if TYPE_CHECKING:
+    from .encode import TableEncoder
 
 Features: TypeAlias = "pl.DataFrame | sp.csr_array"
 """Columns with names and types of their own, or numbered columns of numbers (LETOR)."""
@@ -24,11 +27,11 @@ class FeatureParts(Protocol):
 
     columns: list[str]
 
-    def teach(self, encoder: Any) -> None:
+    def teach(self, encoder: TableEncoder) -> None:
         """Fit an encoder on what the partitions say of their columns."""
         ...
 
-    def encoded(self, encoder: Any) -> Any:
+    def encoded(self, encoder: TableEncoder) -> Any:
         """Return the encoded rows, which stay where they are."""
         ...
 
@@ -254,7 +257,7 @@ def pairs_of(table: PairTable | ComparisonTable) -> PairTable:
     return PairTable(table.source, table.items, compared.left, compared.right, table.signs)
 
 
-def write_signs(outcome: Array, signs: Signs) -> Array:
+def write_signs(outcome: Ints, signs: Signs) -> Array:
     """Write outcomes −1, 0 and 1 as a file does."""
     return np.array(signs, dtype=object)[np.asarray(outcome, dtype=np.int64) + 1]
 
@@ -279,7 +282,7 @@ def refuse_as_grades(sheet: Sheet, target: str) -> None:
 
 
 def prediction_frame(
-    table: PairTable | ComparisonTable, outcome: Array, difference: Floats, probability: Floats | None = None
+    table: PairTable | ComparisonTable, outcome: Ints, difference: Floats, probability: Floats | None = None
 ) -> pl.DataFrame:
     r"""Return what a model says of each pair, as columns for a file.
 

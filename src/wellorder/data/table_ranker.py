@@ -36,7 +36,7 @@ from ..state import (
     tuple_of,
 )
 from ..suggest import suggest
-from ..sweeps import Array, Ints, to_numpy
+from ..sweeps import Array, Floats, Ints, to_numpy
 from .comparison_files import is_pairs, read_pairs
 from .encode import TableEncoder, column_names, is_frame, to_polars
 from .lines import row_error
@@ -104,6 +104,19 @@ class TableRanker(Stored, BaseEstimator):
     [0, 1, 2]
     """
 
+    target_: str | None
+    group_: str | None
+    item_: str | None
+    weight_: str | None
+    levels_: list[Any] | None
+    supervision_: str
+    encoder_: TableEncoder | None
+    items_: list[str] | None
+    ranker_: Any
+    spread_: float
+    resolution_: tuple[Floats, Floats] | None
+    signs_: Signs | None
+
     def __init__(
         self,
         ranker: Any,
@@ -141,11 +154,11 @@ class TableRanker(Stored, BaseEstimator):
         self.item_ = self.item or table.item
         self.weight_ = self.weight or table.weight
         self.spread_ = float(np.std(scores))
-        self.resolution_: tuple[Array, Array] | None = None
-        self.signs_: Signs | None = X.signs if isinstance(X, ComparisonTable) else None
+        self.resolution_ = None
+        self.signs_ = X.signs if isinstance(X, ComparisonTable) else None
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above.
 
         Parameters
@@ -193,7 +206,7 @@ class TableRanker(Stored, BaseEstimator):
             return self.decision_function(X)
         return np.asarray(self.ranker_.predict(self.encoder_.transform(X)))
 
-    def compare(self, X: Any) -> Array:
+    def compare(self, X: Any) -> Floats:
         """Return how far the right item's score is above the left one's, for each pair.
 
         What the left place is worth, where the ranker has found that (``advantage_``), is taken off.
@@ -213,8 +226,8 @@ class TableRanker(Stored, BaseEstimator):
             )
         return differences
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
         """Return P(left better), P(tie) and P(right better) of each pair: columns for the outcomes −1, 0, 1.
 
         Parameters
@@ -272,8 +285,8 @@ class TableRanker(Stored, BaseEstimator):
                 raise ValueError(f"the ranker has levels={list(own)}, and the table {self.levels_}; declare them once")
             ranker.set_params(levels=self.levels_)
         self.supervision_ = "grades"
-        self.items_: list[str] | None = None
-        self.encoder_: TableEncoder | None = TableEncoder()
+        self.items_ = None
+        self.encoder_ = TableEncoder()
         encoded = self.encoder_.fit_transform(table)
         self.ranker_ = ranker.fit(encoded, table.y, **_fit_options(ranker, table))
         return self.decision_function(table)
@@ -376,7 +389,7 @@ class TableRanker(Stored, BaseEstimator):
                 raise ValueError(f"it takes {found} columns, and the table's are turned into {n}")
 
 
-def _check_curve(curve: tuple[Array, Array]) -> None:
+def _check_curve(curve: tuple[Floats, Floats]) -> None:
     """Refuse what is no curve of rising distances, with the shares of pairs in order."""
     distance, share = curve
     if not (distance[1:] > distance[:-1]).all():

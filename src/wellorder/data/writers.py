@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from ..order import check_scores, encode_groups
-from ..sweeps import Array, Ints, to_numpy
+from ..sweeps import Array, Bools, Floats, Ints, to_numpy
 from ..writing import counted
 from .arff import arff_text
 from .encode import dense
@@ -117,7 +117,7 @@ def write_rows(path: PathLike, headers: Sequence[str], rows: Sequence[Sequence[A
     _write(path, pl.DataFrame(rows, schema=list(headers), orient="row"))
 
 
-def ranks(scores: Array, groups: Array | None = None) -> Ints:
+def ranks(scores: Floats, groups: Array | None = None) -> Ints:
     """Return each row's rank in its group: 1 for the highest score, equal scores sharing the better rank."""
     codes, _ = encode_groups(groups, len(scores))
     group = np.zeros(len(scores), np.int32) if codes is None else codes
@@ -132,7 +132,7 @@ def ranks(scores: Array, groups: Array | None = None) -> Ints:
     return out
 
 
-def _changes(values: Array) -> Array:
+def _changes(values: Array) -> Bools:
     """Say where a value differs from the one before it; the first does."""
     return np.append(True, values[1:] != values[:-1])[: len(values)]
 

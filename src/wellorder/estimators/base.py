@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -34,7 +34,7 @@ from ..scoring import list_scores, warn_if_groups_are_lost
 from ..solvers import SolveResult
 from ..spaces import each_entry_once, is_dask
 from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
-from ..sweeps import Array, is_tensor, to_numpy
+from ..sweeps import Array, Floats, is_tensor, to_numpy
 
 # --------------------------------------------------------------------------------------------------
 # What every estimator that takes grades does with its input: check it, or say what is wrong with it.
@@ -173,7 +173,7 @@ def exists_for_losses(*losses: str) -> Callable[[F], F]:
             raise AttributeError(f"this needs loss={' or '.join(map(repr, losses))}, and the model has {self.loss!r}")
         return True
 
-    return cast(Callable[[F], F], available_if(check))
+    return available_if(check)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def keep_groups_whole(X: Any, pairs: Any) -> Any:
+def keep_groups_whole(X: Any, pairs: PairSet) -> Any:
     """Move the borders between a Dask array's partitions to where groups end, if groups stand together."""
     if not is_dask(X) or not isinstance(pairs, GradedPairs) or pairs.group is None:
         return X
@@ -284,7 +284,7 @@ class Ranker(Stored, BaseEstimator):
         return super()._fitted_state() | {"levels": levels, "n_groups_": absent_or(count())}
 
     @abstractmethod
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return a real score for each row."""
 
     def predict(self, X: Any) -> Array:

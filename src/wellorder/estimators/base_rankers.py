@@ -19,7 +19,7 @@ from ..samples import Given, Sample
 from ..scoring import list_scores
 from ..solvers import Preconditioner, Problem, SolveResult, newton_cg
 from ..spaces import Function, near_zero
-from ..sweeps import Array, Floats, Ints, dot
+from ..sweeps import Array, Bools, Floats, Ints, dot
 from .base import NOTHING_TOLD_APART, read_order, warn_of_one_score
 from .rank_svm import RankSVM
 
@@ -80,7 +80,7 @@ class StackedSpace:
                 out[place] = values
         return out
 
-    def blocks(self, columns: list[Floats]) -> Array:
+    def blocks(self, columns: list[Floats]) -> Floats:
         """Return X_rᵀ C_r of each function: C has one line a row of the stack, given by its columns."""
         out = np.zeros((len(self.scale), self.width, len(columns)))
         for part, places in zip(self._parts, self._places, strict=True):
@@ -133,7 +133,7 @@ class Stack:
     space: StackedSpace
     pairs: GradedPairs
     """With a weight of 1/ΣW_r on the pairs of each ranker."""
-    n_pairs: Array
+    n_pairs: Ints
     """Of each ranker."""
     mass: Floats
     """n_r: the summed weight of each ranker's rows that are in a pair."""
@@ -145,7 +145,7 @@ class Stack:
         """The sum of all rankers' objectives."""
         return Problem(self.space, self.pairs, LOSSES["squared_hinge"], 1.0)
 
-    def curvature(self, coef: Floats) -> Array:
+    def curvature(self, coef: Floats) -> Floats:
         """Return Xᵀ H X of each ranker, H being the Hessian of its mean loss in the scores."""
         product = self.problem.risk(self.space.scores(coef)).hessian_product
         with np.errstate(over="ignore", invalid="ignore"):
@@ -153,7 +153,7 @@ class Stack:
             # H sees differences only: shifted to zero, a column far from it keeps its digits
             return self.space.blocks([product(column - column.mean()) for column in columns])
 
-    def preconditioner(self, curvature: Array) -> Preconditioner:
+    def preconditioner(self, curvature: Floats) -> Preconditioner:
         """Invert I + scale² · curvature, block by block."""
         with np.errstate(over="ignore", invalid="ignore"):
             hessian = np.eye(self.space.width) + self.space.scale[:, None, None] ** 2 * curvature
@@ -210,7 +210,7 @@ def stack_rows(rows: Rows, C: float) -> Stack | None:
     number = np.concatenate([members[end] for pair in rows.ends for end in pair])
     level = np.repeat(np.tile(np.array([0, 1], np.int32), len(sizes)), sizes.ravel())
     ranker = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes.sum(axis=1))
-    group: Array = ranker
+    group: Ints = ranker
     if rows.group is not None:
         group = ranker.astype(np.int64) * (int(rows.group.max(initial=0)) + 1) + rows.group[number]
         group = np.unique(group, return_inverse=True)[1].astype(np.int32)
@@ -362,7 +362,8 @@ def draw_rows(
     All of them where so few are wanted that none would be left to compare.
     """
     mine = np.flatnonzero((rows.level == ends[0]) | (rows.level == ends[1])).astype(np.int32)
-    group, weight = (None if part is None else part[mine] for part in (rows.group, rows.weight))
+    group = None if rows.group is None else rows.group[mine]
+    weight = None if rows.weight is None else rows.weight[mine]
     if max_samples is None:
         return mine, weight
     share = not isinstance(max_samples, Integral)
@@ -425,7 +426,7 @@ def fit_stacked(base: RankSVM, rows: Rows) -> list[RankSVM] | None:
     return fitted
 
 
-def meeting(level: Array, group: Array | None, weight: Floats | None, n_levels: int) -> Array:
+def meeting(level: Ints, group: Ints | None, weight: Floats | None, n_levels: int) -> Bools:
     """Say of each two levels, lower and higher, whether rows of both stand in one list, with weights."""
     there = level >= 0 if weight is None else (level >= 0) & (weight > 0)
     if group is None:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..losses import LOSSES, risk_at
 from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swapped_weight
 from ..state import Part, figure, floats, place
-from ..sweeps import Array, Floats
+from ..sweeps import Floats
 from .base import Ranker, as_order, check_option, check_positive, refuse_no_pairs, validate_data
 
 # --------------------------------------------------------------------------------------------------
@@ -24,7 +24,9 @@ class LinearRanker(Ranker):
 
     order = "full"
 
-    def decision_function(self, X: Any) -> Array:
+    coef_: Floats
+
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -76,6 +78,9 @@ class BestFeature(LinearRanker):
     >>> ranker.feature_, ranker.coef_.tolist()
     (0, [-1.0, 0.0])
     """
+
+    feature_: int
+    swapped_pairs_: float
 
     def __init__(self, *, levels: Any = None) -> None:
         self.levels = levels

@@ -13,7 +13,7 @@ from ..order import Grades
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
 from ..spaces import Forest
 from ..state import Part, number, pieces
-from ..sweeps import Array, Floats, near_one
+from ..sweeps import Array, Floats, Ints, near_one
 from .base import (
     Ranker,
     as_order,
@@ -88,6 +88,9 @@ class BoostedTrees(Ranker):
 
     order = "full"
 
+    pieces_: dict[str, Array]
+    constant_: float
+
     def __init__(
         self,
         objective: str = "regression",
@@ -135,7 +138,7 @@ class BoostedTrees(Ranker):
             warn_of_one_score("no column varies, or min_samples_leaf leaves no split")
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
@@ -144,7 +147,7 @@ class BoostedTrees(Ranker):
     def _grow(self, X: Any, grades: Grades, seed: int) -> tuple[Forest, float]:
         """Return the trees, and what is added to their scores."""
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
-        rows = np.flatnonzero((grades.level >= 0) & (weight > 0))
+        rows: Ints = np.flatnonzero((grades.level >= 0) & (weight > 0))
         if self.objective == "lambdarank":
             rows, lists = _list_by_list(grades, rows)
         part, weight = X if _is_all(rows, X.shape[0]) else X[rows], _in_range(weight[rows])
@@ -185,11 +188,11 @@ class BoostedTrees(Ranker):
         return tags
 
 
-def _is_all(rows: Array, n: int) -> bool:
+def _is_all(rows: Ints, n: int) -> bool:
     return np.array_equal(rows, np.arange(n))
 
 
-def _list_by_list(grades: Grades, rows: Array) -> tuple[Array, Array]:
+def _list_by_list(grades: Grades, rows: Ints) -> tuple[Ints, Ints]:
     """Put the rows of each group side by side; return them, and how many each group has."""
     group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group
     rows = rows[np.argsort(group[rows], kind="stable")]

@@ -25,7 +25,7 @@ from ..order import (
     swapped_weight,
 )
 from ..solvers import Validation
-from ..sweeps import Array, Floats, prefer_compiled, use_compiled
+from ..sweeps import Array, Floats, Ints, prefer_compiled, sums_at, use_compiled
 from .base import Order, read_order, refuse_lost_pairs, refuse_no_pairs
 from .ordinal_model import NumberedRows
 
@@ -148,21 +148,21 @@ def row_weights(pairs: PairSet) -> Floats:
         return np.asarray(np.sum([row_weights(part) for part in pairs.parts], axis=0))
     if isinstance(pairs, ListedPairs):
         ends = np.concatenate([pairs.high, pairs.low])
-        return np.bincount(ends, np.tile(pairs.weight, 2), minlength=pairs.n_rows)
+        return sums_at(ends, np.tile(pairs.weight, 2), minlength=pairs.n_rows)
     assert not isinstance(pairs, ConsistentPairs)
     out = np.zeros(pairs.n_rows)
     out[pairs.active] = 1.0 if pairs.row_weight is None else pairs.row_weight[pairs.active]
     return out
 
 
-def take_pairs(pairs: GradedPairs, rows: Array) -> GradedPairs:
+def take_pairs(pairs: GradedPairs, rows: Ints) -> GradedPairs:
     """Return the pairs among some of the rows."""
     group = None if pairs.group is None else pairs.group[rows]
     weight = None if pairs.row_weight is None else pairs.row_weight[rows]
     return make_pairs(pairs.level[rows], group, weight, pairs.graph, pairs.balance)
 
 
-def take_rows(rows: GradedRows, places: Array) -> GradedRows:
+def take_rows(rows: GradedRows, places: Ints) -> GradedRows:
     """Return some of the rows."""
     return GradedRows(rows.level[places], rows.weight[places], rows.n_levels)
 
@@ -308,7 +308,7 @@ def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: flo
     return Task(rows.X, risk, _validation(risk, held, beside.X), n_groups=grades.n_groups)
 
 
-def keep_apart(level: Array, group: Array | None, share: float, rng: np.random.Generator) -> tuple[Array, Array]:
+def keep_apart(level: Ints, group: Ints | None, share: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Part the rows into training and validation rows: whole groups, or the same share of every level.
 
     Where levels are nearly as many as rows, a share of all rows alike. Otherwise a level never loses its last row.
@@ -335,7 +335,7 @@ def _part_comparisons(pairs: ListedPairs, share: float, rng: np.random.Generator
     cut = round(share * pairs.n_pairs)
     shuffled = rng.permutation(pairs.n_pairs)
 
-    def take(some: Array) -> ListedPairs:
+    def take(some: Ints) -> ListedPairs:
         weight = pairs.weight[some]
         return ListedPairs(pairs.high[some], pairs.low[some], weight, pairs.n_rows, float(weight.sum()))
 

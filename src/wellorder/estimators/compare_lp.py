@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..losses import TiedPairs
 from ..spaces import refuse_if_too_large, resolve_gamma
 from ..state import Part, count, figure, truth
-from ..sweeps import Array, Floats, near_one
+from ..sweeps import Floats, near_one
 from .base import check_positive
 from .compare_model import CompareModel, refuse_only_ties, with_pairs
 from .kernel_model import KernelModel
@@ -176,6 +176,11 @@ class CompareLP(KernelModel, CompareModel):
 
     n_components = None
 
+    separable_: bool
+    margin_: float
+    objective_: float
+    n_iter_: int
+
     def __init__(
         self,
         C: float | None = None,
@@ -219,7 +224,7 @@ class CompareLP(KernelModel, CompareModel):
             self._store(found.coef, items)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each item; a higher score stands above."""
         check_is_fitted(self, "separable_")
         if not self._has_direction:

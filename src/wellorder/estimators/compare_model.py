@@ -16,7 +16,7 @@ from ..metrics import comparison_error
 from ..order import Comparisons, refuse_beside
 from ..spaces import Pairs, column_moments
 from ..state import Part, Stored, number
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Bools, Floats, Ints
 from .base import check_rows
 
 _NO_BIAS = 1e-8
@@ -39,10 +39,10 @@ class CompareModel(Stored, BaseEstimator):
     threshold_: float
 
     @abstractmethod
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return a real score for each item, a row of X; a higher score stands above."""
 
-    def compare(self, X: Any) -> Array:
+    def compare(self, X: Any) -> Floats:
         """Return the score of the right item less that of the left one, for each pair.
 
         Parameters
@@ -56,7 +56,7 @@ class CompareModel(Stored, BaseEstimator):
         # each side by itself: a row's score may depend, in its last bit, on its place among the rows
         return np.asarray(self.decision_function(pairs[:, 1]) - self.decision_function(pairs[:, 0]))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Ints:
         """Return the outcome of each pair: −1, 0 or 1; scores of items are what ``decision_function`` gives.
 
         Parameters
@@ -80,7 +80,7 @@ class CompareModel(Stored, BaseEstimator):
             X, y, sample_weight = Pairs(X, y.left, y.right), y.outcome, y.weight
         return 1.0 - comparison_error(y, self.predict(X), sample_weight)
 
-    def _compare_view(self, pairs: Pairs) -> Array:
+    def _compare_view(self, pairs: Pairs) -> Floats:
         left, right, items = pairs.left, pairs.right, pairs.items
         if 4 * len(pairs) < items.shape[0] and (sp.issparse(items) or isinstance(items, np.ndarray)):
             rows, number = np.unique(np.concatenate([left, right]), return_inverse=True)
@@ -230,13 +230,13 @@ def _one_each(y: Any, n: int) -> Array:
     return values
 
 
-def _is_rising(difference: Array) -> Array:
+def _is_rising(difference: Floats) -> Bools:
     """Say of each row whether its first number other than zero is positive: so for one of x and −x."""
     first = np.argmax(difference != 0, axis=1)
     return np.asarray(difference[np.arange(len(difference)), first] >= 0)
 
 
-def _turn(given: Comparisons, n_rows: int, forward: Array) -> TiedPairs:
+def _turn(given: Comparisons, n_rows: int, forward: Bools) -> TiedPairs:
     """Put decided comparisons first, the better item high; ties as ``forward`` says; those without weight nowhere."""
     weight = np.ones(len(given)) if given.weight is None else given.weight
     upward = np.where(given.outcome == 0, forward, given.outcome > 0)

@@ -18,7 +18,7 @@ from ..memory import available_bytes
 from ..order import ListedPairs
 from ..solvers import Objective, SolveResult, coarse_to_fine, make_problem, round_off, solver_for
 from ..spaces import Kernel, LinearSpace, RowSpace, Space, is_dask, linear_space, take_rows
-from ..sweeps import Array, Floats, dot
+from ..sweeps import Floats, Ints, dot
 
 # --------------------------------------------------------------------------------------------------
 # The kernel between pairs of items: that of their differences in the kernel's own space.
@@ -35,10 +35,10 @@ class PairKernel:
     entry then, which is the less work where most items are in one pair only.
     """
 
-    def __init__(self, kernel: Kernel, items: Any, matrix: Array | None = None) -> None:
+    def __init__(self, kernel: Kernel, items: Any, matrix: Floats | None = None) -> None:
         self._kernel, self._items, self._matrix = kernel, items, matrix
 
-    def fill(self, high: Array, low: Array, out: Floats) -> None:
+    def fill(self, high: Ints, low: Ints, out: Floats) -> None:
         """Write the kernel between all pairs into ``out``."""
         for a in range(0, len(high), _ROWS):
             b = min(a + _ROWS, len(high))
@@ -53,7 +53,7 @@ class PairKernel:
         standing = np.flatnonzero(coef)
         return self._kernel.scores(self._items, self._items[standing], coef[standing])
 
-    def _lines(self, high: Array, low: Array, high_to: Array, low_to: Array, out: Floats) -> None:
+    def _lines(self, high: Ints, low: Ints, high_to: Ints, low_to: Ints, out: Floats) -> None:
         if self._matrix is not None:
             difference = self._matrix[high] - self._matrix[low]
             np.subtract(difference[:, high_to], difference[:, low_to], out=out)

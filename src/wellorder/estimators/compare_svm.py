@@ -25,7 +25,7 @@ from ..spaces import (
     resolve_gamma,
 )
 from ..state import Part, count, figure, floats, number, truth, tuple_of
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Bools, Floats, Ints
 from .base import by_rows, check_option, check_positive, check_whole, hold_rows, warn_if_not_converged
 from .compare_model import (
     CompareModel,
@@ -61,7 +61,7 @@ def probabilities(differences: Floats, steepness: float, tie_weight: float) -> F
     return np.column_stack([left, tie, right]) / total[:, None]
 
 
-def calibrate(differences: Floats, outcome: Array, weight: Floats) -> tuple[float, float]:
+def calibrate(differences: Floats, outcome: Ints, weight: Floats) -> tuple[float, float]:
     """Return steepness a ≥ 0 and tie weight ν of most likelihood, given differences that were not fitted.
 
     Outcomes are 1 (as the difference's sign would have it) and 0. As in Platt's method each outcome is taken to be a
@@ -84,7 +84,7 @@ def calibrate(differences: Floats, outcome: Array, weight: Floats) -> tuple[floa
     return a / scale, float(np.exp(log_nu)) if n_ties > 0 else 0.0
 
 
-def calibrate_unseen(model: Any, items: Any, pairs: TiedPairs, size: float) -> tuple[float, float]:
+def calibrate_unseen(model: CompareSVM, items: Any, pairs: TiedPairs, size: float) -> tuple[float, float]:
     """Return steepness and tie weight by :func:`unseen_differences` of a model."""
     d, known = unseen_differences(model, items, pairs, size)
     return calibrate(d[known], pairs.outcome[known], pairs.weight[known])
@@ -97,7 +97,8 @@ def root_mean_square(differences: Floats, weight: Floats) -> float:
 
 def _most_likely(x: Floats, target: Floats, weight: Floats, *, with_ties: bool) -> tuple[float, float]:
     """Maximise Σ ω Σ target · log P over a ≥ 0 and log ν."""
-    log_nu = float(np.log(max(weight @ target[:, 1], 1e-300) / max(weight @ (1 - target[:, 1]), 1e-300) * 2.0))
+    tied, decided = float(weight @ target[:, 1]), float(weight @ (1 - target[:, 1]))
+    log_nu = float(np.log(max(tied, 1e-300) / max(decided, 1e-300) * 2.0))
     at = np.array([1.0, log_nu if with_ties else 0.0])
     free = np.array([True, with_ties])
 
@@ -132,7 +133,7 @@ def _most_likely(x: Floats, target: Floats, weight: Floats, *, with_ties: bool) 
     return float(at[0]), float(at[1])
 
 
-def unseen_differences(model: Any, items: Any, pairs: TiedPairs, size: float) -> tuple[Floats, Array]:
+def unseen_differences(model: CompareSVM, items: Any, pairs: TiedPairs, size: float) -> tuple[Floats, Bools]:
     """Return each comparison's difference by a model that did not see it, and which comparisons have one.
 
     All comparisons of the same two items are in one fold; decided and tied ones are spread over the folds alike. The
@@ -282,6 +283,10 @@ class CompareSVM(KernelModel, CompareModel):
     takes_dask: ClassVar[bool] = True
     objective_: float
     n_iter_: int
+    bias_: float
+    item_mean_: Floats
+    item_scale_: Floats
+    calibration_: tuple[float, float]
 
     def __init__(
         self,
@@ -346,8 +351,8 @@ class CompareSVM(KernelModel, CompareModel):
             self.calibration_ = calibrate_unseen(clone(self).set_params(probability=False), given, pairs, size)
         return self
 
-    @available_if(_is_calibrated)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    @available_if(_is_calibrated)
+    def predict_proba(self, X: Any) -> Floats:
         """Return P(left better), P(tie) and P(right better) of each pair: columns for the outcomes −1, 0, 1.
 
         Needs ``probability=True``. The probabilities are Davidson's, P(right) ∝ e^{a d / 2}, P(left) ∝ e^{−a d / 2},
@@ -423,7 +428,7 @@ class CompareSVM(KernelModel, CompareModel):
         self.landmarks_, self.landmark_root_ = features.landmarks, features.root
         return by_rows(features.transform, X)
 
-    def _kernel_matrix(self, X: Any) -> Array:
+    def _kernel_matrix(self, X: Any) -> Floats:
         """Return the kernel between all items."""
         if self.kernel == "precomputed":
             K = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)

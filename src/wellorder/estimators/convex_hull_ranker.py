@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from ..solvers import RowProblem, SolveResult
 from ..spaces import KernelSpace, LinearSpace, RowSpace, is_dask, near_zero, origin_score
 from ..state import Part, count, figure, floats, labels
-from ..sweeps import Floats
+from ..sweeps import Array, Floats
 from .base import Ranker, check_option, check_positive, check_whole, warn_if_not_converged, warn_of_one_score
 from .hulls import (
     HullProgramme,
@@ -131,6 +131,11 @@ class ConvexHullRanker(KernelModel, Ranker):
     """
 
     takes_dask: ClassVar[bool] = True
+    margins_: Floats
+    edges_: Array
+    objective_: float
+    gap_: float
+    n_iter_: int
 
     def __init__(
         self,

@@ -546,7 +546,7 @@ class _Statement:
     def __init__(self, programme: HullProgramme, Z: Any, level: Ints, weight: Floats, size: Floats) -> None:
         self._programme, self._size = programme, size
         self._d, self._n_coef = Z.shape[1], Z.shape[1] * (2 if programme.sparse_coef else 1)
-        by_level = [np.flatnonzero(level == each) for each in range(programme.rows.n_levels)]
+        by_level: list[Ints] = [np.flatnonzero(level == each) for each in range(programme.rows.n_levels)]
         if programme.kind == "edge":
             self._n_thresholds, cuts = len(programme.slacks.edges), _edge_cuts(programme.slacks, by_level, weight)
         else:
@@ -754,7 +754,7 @@ def neighbour_laplacian(X: Any, rows: Ints, n_neighbors: int, *, is_kernel: bool
     return sp.csr_array(sp.diags_array(degree) - near)
 
 
-def kernel_columns(K: Array, rows: Ints, weight: Array) -> tuple[Array, sp.csr_array]:
+def kernel_columns(K: Floats, rows: Ints, weight: Array) -> tuple[Array, sp.csr_array]:
     """Return features Z = K over some rows, and B with v = B u: ‖u‖² is then Σ v_i² / weight_i over these rows.
 
     A row of weight two has the same share as two rows of weight one.
@@ -764,7 +764,7 @@ def kernel_columns(K: Array, rows: Ints, weight: Array) -> tuple[Array, sp.csr_a
     return np.asarray(K, dtype=float)[:, rows] * root, back
 
 
-def kernel_features(K: Array) -> tuple[Array, Array]:
+def kernel_features(K: Floats) -> tuple[Array, Array]:
     """Return features Z with ZZᵀ = K, and B with v = B u for the function that scores s = Z u = K v.
 
     ‖u‖² is then the function's own norm vᵀKv. Directions that floating point cannot tell from nothing are left out.

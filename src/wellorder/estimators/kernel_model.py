@@ -24,7 +24,7 @@ from ..spaces import (
     use_single,
 )
 from ..state import Part, Stored, floats, number, one_of, places, rows, size
-from ..sweeps import Array, Floats, is_tensor
+from ..sweeps import Floats, Ints, is_tensor
 from .base import by_rows, check_option, check_rows, check_whole, hold_rows
 
 _MUCH = 100.0
@@ -55,6 +55,14 @@ class KernelModel(Stored, BaseEstimator):
     degree: Any
     coef0: Any
     n_components: int | None
+    gamma_: float
+    coef_: Floats
+    dual_coef_: Floats
+    support_: Ints
+    support_vectors_: Any
+    landmarks_: Any
+    landmark_root_: Floats
+    n_fit_rows_: int
 
     @property
     def _is_plain_linear(self) -> bool:
@@ -174,16 +182,16 @@ class KernelModel(Stored, BaseEstimator):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above.
 
         With ``kernel="precomputed"``, X holds the kernel between the rows and all training rows.
         """
         check_is_fitted(self)
-        scores: Array = by_rows(self._scores, self._check_rows(X, reset=False))
+        scores: Floats = by_rows(self._scores, self._check_rows(X, reset=False))
         return scores
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: Any) -> Floats:
         """Return the scores of rows that have been checked."""
         if self._is_plain_linear:
             return np.asarray(X @ self.coef_)
@@ -201,6 +209,6 @@ class KernelModel(Stored, BaseEstimator):
         return tags
 
 
-def _is_normal(K: Array) -> bool:
+def _is_normal(K: Floats) -> bool:
     """Say whether every row has kernel one with itself, as under a Gaussian: then no entry is larger."""
     return bool((np.abs(K.diagonal() - 1.0) <= 1e-6).all())

@@ -19,7 +19,7 @@ from ..order import Grades
 from ..samples import Given, Sample
 from ..scoring import warn_if_groups_are_lost
 from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or, template, tuple_of
-from ..sweeps import Array, Floats
+from ..sweeps import Floats
 from .base import Ranker, check_option, check_whole, list_scores, refuse_lost_pairs, refuse_no_pairs, validate_data
 from .base_rankers import (
     Rows,
@@ -244,6 +244,9 @@ class MultipleHyperplaneRanker(Ranker):
 
     order = "full"  # of the pairs that ``score`` counts
 
+    rankers_: dict[tuple[Any, Any], Any]
+    weights_: Floats
+
     def __init__(
         self,
         estimator: Any = None,
@@ -295,7 +298,7 @@ class MultipleHyperplaneRanker(Ranker):
         self.n_groups_ = grades.n_groups
         return self
 
-    def decision_function(self, X: Any, groups: Any = None) -> Array:
+    def decision_function(self, X: Any, groups: Any = None) -> Floats:
         """Return the aggregate score of each row among the rows of its list; a higher score stands above.
 
         Parameters
@@ -309,7 +312,7 @@ class MultipleHyperplaneRanker(Ranker):
         table = score_table(list(self.rankers_.values()), X, groups)
         return _AGGREGATES[self.aggregate](table, groups, self.weights_)
 
-    def predict(self, X: Any, groups: Any = None) -> Array:
+    def predict(self, X: Any, groups: Any = None) -> Floats:
         """Return the aggregate score of each row: the same as ``decision_function``."""
         return self.decision_function(X, groups)
 

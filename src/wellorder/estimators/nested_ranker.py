@@ -15,7 +15,7 @@ from ..order import encode_groups
 from ..samples import Given, Sample
 from ..scoring import list_scores
 from ..state import Part, both, checked, count, fitted, list_of, none_or, template
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Bools, Floats, Ints, sums_at
 from .base import Ranker, refuse_no_pairs, validate_data
 from .base_rankers import check_base, finiteness, fit_part, meeting, read_plain_grades
 from .rank_svm import RankSVM
@@ -76,6 +76,9 @@ class NestedRanker(Ranker):
 
     order = "full"  # of the pairs that ``score`` counts
 
+    rankers_: list[Any]
+    n_rows_: list[int]
+
     def __init__(self, estimator: Any = None, *, keep: Sequence[float] = (0.5, 0.25), levels: Any = None) -> None:
         self.estimator = estimator
         self.keep = keep
@@ -102,10 +105,10 @@ class NestedRanker(Ranker):
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
         group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
         inside = np.flatnonzero(weight > 0)
-        size = np.bincount(group, weight)
+        size = sums_at(group, weight)
         self.n_groups_ = grades.n_groups
-        self.rankers_: list[Any] = []
-        self.n_rows_: list[int] = []
+        self.rankers_ = []
+        self.n_rows_ = []
         # invariant: `inside` are the rows that all stages so far have put at the top
         for keep in (*self.keep, None):
             rows = inside[grades.level[inside] >= 0]
@@ -121,7 +124,7 @@ class NestedRanker(Ranker):
                 inside = inside[_at_top(np.asarray(scores, dtype=float), group[inside], weight[inside], size, keep)]
         return self
 
-    def decision_function(self, X: Any, groups: Any = None) -> Array:
+    def decision_function(self, X: Any, groups: Any = None) -> Floats:
         """Return how many rows of its list stand below each row.
 
         Parameters
@@ -145,7 +148,7 @@ class NestedRanker(Ranker):
             last[inside] = list_scores(ranker, X[inside], lists[inside])
         return borda(_ranks(stage, last)[:, None], group)
 
-    def predict(self, X: Any, groups: Any = None) -> Array:
+    def predict(self, X: Any, groups: Any = None) -> Floats:
         """Return the score of each row: the same as ``decision_function``."""
         return self.decision_function(X, groups)
 
@@ -180,7 +183,7 @@ class NestedRanker(Ranker):
         return tags
 
 
-def _at_top(scores: Floats, group: Ints, weight: Floats, size: Array, keep: float) -> Array:
+def _at_top(scores: Floats, group: Ints, weight: Floats, size: Floats | Ints, keep: float) -> Bools:
     """Say which rows are among the first of their list: fewer than ``keep`` stand strictly above them.
 
     ``size`` is that of each whole list, of which a share is taken.

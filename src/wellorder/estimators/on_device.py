@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,9 @@ from ..state import Part, none_or, text
 from ..sweeps import Array, Floats, all_finite, beside, is_tensor, namespace, to_numpy
 from .base import by_rows
 from .kernel_model import KernelModel
+
+if TYPE_CHECKING:
+    from ..spaces.torch import TorchKernelSpace, TorchLinearSpace
 
 # --------------------------------------------------------------------------------------------------
 # Problems whose scores are on a device: a small sample of the rows helps, solved there too.
@@ -53,7 +56,7 @@ def solve_on_device(
 
 
 def _linear_help(
-    problem: Problem, space: Any, pairs: GradedPairs, tol: float, max_iter: int
+    problem: Problem, space: TorchLinearSpace, pairs: GradedPairs, tol: float, max_iter: int
 ) -> tuple[Any, Preconditioner]:
     """Solve a sample of a linear problem: its answer, and its inverse Hessian there."""
     zero = space.vector(np.zeros(space.n_coef))
@@ -75,7 +78,7 @@ def _linear_help(
 
 
 def _kernel_help(
-    problem: Problem, space: Any, pairs: GradedPairs, tol: float, max_iter: int
+    problem: Problem, space: TorchKernelSpace, pairs: GradedPairs, tol: float, max_iter: int
 ) -> tuple[Any, Preconditioner]:
     """Solve a kernel problem over a few landmarks: its answer, and the Hessian over them, inverted."""
     start = np.zeros(space.n_coef)
@@ -96,14 +99,14 @@ def _kernel_help(
     return space.vector(start), some_rows(lines, rows, _hessian(sample, those, rough.coef))
 
 
-def _hessian(sample: Problem, space: Any, coef: Any) -> Floats:
+def _hessian(sample: Problem, space: TorchKernelSpace, coef: Any) -> Floats:
     """Return the whole Hessian in the scores of a sample, weighed as in the objective."""
     return sample.strength * to_numpy(
         sample.risk(space.scores(coef)).hessian_product(space.vector(np.eye(space.n_rows)))
     )
 
 
-def _diagonal(problem: Problem, space: Any) -> Preconditioner:
+def _diagonal(problem: Problem, space: TorchLinearSpace) -> Preconditioner:
     """Divide by about the Hessian's diagonal at zero, Σ_i H_ii (x_ik − mean_k)²."""
     weight = problem.risk(space.scores(space.vector(np.zeros(space.n_coef)))).hessian_diagonal()
     total = float(weight.sum())
@@ -196,7 +199,7 @@ class DeviceModel(KernelModel):
         if self.kernel != "precomputed":
             self.support_vectors_ = to_numpy(X[beside(X, self.support_)])
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above.
 
         With ``kernel="precomputed"``, X holds the kernel between the rows and all training rows. The scores of a

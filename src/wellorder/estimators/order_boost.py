@@ -14,7 +14,7 @@ from ..order import Balance, OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
 from ..spaces import Bumps, Forest
 from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
-from ..sweeps import Array
+from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses, validate_data
 from .boosting import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
@@ -135,6 +135,15 @@ class OrderBoost(OrdinalModel):
     True
     """
 
+    learners_: list[Any]
+    learner_weights_: Floats
+    pieces_: dict[str, Array]
+    constant_: float
+    n_estimators_: int
+    train_risk_: Floats
+    validation_risk_: Floats
+    consistent_: bool
+
     def __init__(
         self,
         loss: str = "pairs",
@@ -212,7 +221,7 @@ class OrderBoost(OrdinalModel):
             warnings.warn(f"no piece lowers the risk: {why}; every score is the same", OneScoreWarning, stacklevel=3)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
@@ -223,7 +232,7 @@ class OrderBoost(OrdinalModel):
         return super().predict(X) if self.loss in _ORDINAL_LOSSES else self.decision_function(X)
 
     @exists_for_losses("proportional_odds")
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for each row."""
         return level_probabilities(self.decision_function(X), self.thresholds_)
 
@@ -317,7 +326,7 @@ class OrderBoost(OrdinalModel):
         else:
             self.thresholds_, self.classes_ = thresholds, task.classes
 
-    def _pieces(self) -> Any:
+    def _pieces(self) -> Learners | Bumps | Forest:
         """Return what gives the scores."""
         if not isinstance(self.learner, str):
             return Learners(self.learners_, self.learner_weights_)

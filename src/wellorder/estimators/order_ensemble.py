@@ -291,6 +291,12 @@ class OrderEnsemble(Ranker):
 
     order = "full"  # of the pairs that ``score`` counts
 
+    names_: list[str]
+    weights_: Floats
+    rankers_: dict[str, Any]
+    scales_: dict[str, float]
+    threshold_: float
+
     def __init__(
         self,
         estimators: Any = None,
@@ -366,7 +372,7 @@ class OrderEnsemble(Ranker):
             del self.threshold_
         return self
 
-    def decision_function(self, X: Any, groups: Any = None) -> Array:
+    def decision_function(self, X: Any, groups: Any = None) -> Floats:
         """Return the ensemble's score of each row; a higher score stands above.
 
         Parameters
@@ -382,7 +388,7 @@ class OrderEnsemble(Ranker):
             return borda(table, groups, own)
         return np.asarray(table @ (own / np.array(list(self.scales_.values()))))
 
-    def compare(self, X: Pairs) -> Array:
+    def compare(self, X: Pairs) -> Floats:
         """Return the score of the right item less that of the left one, for each of some Pairs."""
         if not isinstance(X, Pairs):
             raise TypeError(f"compare takes wellorder.Pairs(items, left, right), got {type(X).__name__}")

@@ -233,7 +233,7 @@ def fitted_scores(folds: Folds, name: str, model: Any) -> Floats:
     return scores
 
 
-def _places(scores: Floats, group: Array | None) -> Floats:
+def _places(scores: Floats, group: Ints | None) -> Floats:
     """Return the share of its list that each row stands above."""
     codes, _ = encode_groups(group, len(scores))
     size = np.full(len(scores), len(scores)) if codes is None else np.bincount(codes)[codes]

@@ -78,6 +78,11 @@ class PlugInRanker(Ranker):
     True
     """
 
+    classes_: Array
+    weight_: Floats
+    gain_: Floats
+    estimator_: Any
+
     def __init__(self, estimator: Any = None, *, order: Any = "linear", levels: Any = None) -> None:
         self.estimator = estimator
         self.order = order
@@ -120,7 +125,7 @@ class PlugInRanker(Ranker):
             warn_of_one_score(NOTHING_TOLD_APART)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         _check_table(X)
@@ -245,7 +250,7 @@ def _advice(graph: OrderGraph) -> str:
     )
 
 
-def _ratio(gain: Floats, weight: Floats, gain_of: Floats, weight_of: Floats) -> Array:
+def _ratio(gain: Floats, weight: Floats, gain_of: Floats, weight_of: Floats) -> Floats:
     """Divide; where a level has a gain but no weight, by a bounded function that rises with the ratio."""
     if ((weight_of == 0) & (gain_of != 0)).any():
         size = weight + np.abs(gain)

@@ -17,7 +17,7 @@ from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabiliti
 from ..solvers import RowProblem, SolveResult, coarse_to_fine
 from ..spaces import Function, PartedSpace, RowSpace, linear_space, origin_score
 from ..state import Part, absent_or, count, figure, figures, floats, rising
-from ..sweeps import Array, Floats, dot, parallel_map
+from ..sweeps import Array, Bools, Floats, Ints, dot, parallel_map
 from .base import (
     NOTHING_TOLD_APART,
     by_rows,
@@ -76,7 +76,7 @@ class _Information:
     follow: Floats
     """∂θ/∂w, a row for each threshold."""
     give: Give
-    constant: Array
+    constant: Bools
     """Whether each column varies by no more than rounding does."""
 
     def inverse(self) -> Floats | None:
@@ -195,7 +195,7 @@ def _collinear(information: _Information) -> ValueError:
     )
 
 
-def _name(columns: Floats) -> str:
+def _name(columns: Ints) -> str:
     named = ", ".join(map(str, columns[:5])) + (", …" if len(columns) > 5 else "")
     return f"column {named}" if len(columns) == 1 else f"columns {named}"
 
@@ -287,6 +287,11 @@ class ProportionalOdds(OrdinalModel):
     """
 
     takes_dask: ClassVar[bool] = True
+    coef_: Floats
+    coef_se_: Floats
+    thresholds_se_: Floats
+    objective_: float
+    n_iter_: int
 
     def __init__(
         self, C: float = 1.0, *, levels: Any = None, warm_start: bool = False, tol: float = 1e-8, max_iter: int = 100
@@ -340,15 +345,15 @@ class ProportionalOdds(OrdinalModel):
         self.n_iter_ = result.n_iter
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return f(x) = wᵀx for each row; a higher score stands above."""
         check_is_fitted(self)
-        scores: Array = by_rows(lambda rows: np.asarray(rows @ self.coef_), self._check_rows(X, reset=False))
+        scores: Floats = by_rows(lambda rows: np.asarray(rows @ self.coef_), self._check_rows(X, reset=False))
         return scores
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each grade for each row, in the order of ``classes_``."""
-        chances: Array = by_rows(lambda s: level_probabilities(s, self.thresholds_), self.decision_function(X))
+        chances: Floats = by_rows(lambda s: level_probabilities(s, self.thresholds_), self.decision_function(X))
         return chances
 
     def predict(self, X: Any) -> Array:

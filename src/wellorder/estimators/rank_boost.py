@@ -14,7 +14,7 @@ from ..order import Balance
 from ..solvers import STEP_RULES, Rounds, boost_steps
 from ..spaces import Steps
 from ..state import ANY, Part, absent_or, count, figures, pieces
-from ..sweeps import Array
+from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, validate_data
 from .boosting import Rows, pair_task
 
@@ -94,6 +94,11 @@ class RankBoost(Ranker):
     loss = "pairs"
     consistent = False
 
+    pieces_: dict[str, Array]
+    n_estimators_: int
+    train_risk_: Floats
+    validation_risk_: Floats
+
     def __init__(
         self,
         n_estimators: int = 300,
@@ -155,7 +160,7 @@ class RankBoost(Ranker):
             )
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False, ensure_all_finite="allow-nan")

@@ -146,6 +146,10 @@ class RankSVM(DeviceModel, Ranker):
     """
 
     takes_dask: ClassVar[bool] = True
+    objective_: float
+    gap_: float
+    n_iter_: int
+    n_pairs_: int
 
     def __init__(
         self,

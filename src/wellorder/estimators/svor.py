@@ -93,6 +93,8 @@ def by_multipliers(
     """
     looks = ListedLooks(rows)
     best, bound, gap = problem.first(start), -np.inf, np.inf
+    centre: Floats
+    thresholds: Floats
     f, thresholds = best.f, np.zeros(rows.n_levels - 1)
     centre, width = np.zeros(len(looks)), _WIDTH
     n_iter = 0
@@ -407,6 +409,10 @@ class SVOR(KernelModel, OrdinalModel):
     >>> model.predict([[-2.0, 0, 0], [0.5, 0, 0], [2.0, 0, 0]])
     array([0, 2, 3])
     """
+
+    objective_: float
+    gap_: float
+    n_iter_: int
 
     def __init__(
         self,

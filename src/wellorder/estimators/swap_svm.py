@@ -108,6 +108,11 @@ class SwapSVM(KernelModel, Ranker):
     """
 
     takes_dask: ClassVar[bool] = True
+    objective_: float
+    gap_: float
+    n_constraints_: int
+    n_iter_: int
+    n_pairs_: int
 
     def __init__(
         self,

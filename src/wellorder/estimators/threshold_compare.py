@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..losses import TiedPairs, best_threshold
 from ..order import Comparisons
 from ..state import Part, fitted, none_or, template
-from ..sweeps import Array
+from ..sweeps import Floats
 from .base import check_option
 from .compare_model import CompareModel, refuse_only_ties
 from .rank_svm import RankSVM
@@ -57,6 +57,8 @@ class ThresholdCompare(CompareModel):
     array([ 0,  1, -1,  1])
     """
 
+    estimator_: Any
+
     def __init__(self, estimator: Any = None, *, ties: str = "drop") -> None:
         self.estimator = estimator
         self.ties = ties
@@ -80,7 +82,7 @@ class ThresholdCompare(CompareModel):
         self.threshold_ = best_threshold(d, pairs.outcome, pairs.weight)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the ranker's score of each item; a higher score stands above."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(self._check_rows(X, reset=False)))

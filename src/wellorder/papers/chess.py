@@ -13,7 +13,7 @@ from ..data import DataError
 from ..estimators import CompareSVM
 from ..ratings import FEATURES, Elo, Glicko, match_features
 from ..spaces import Kernel
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Bools, Floats, Ints
 from .comparisons_search import Compared, area, fit_quietly
 
 # --------------------------------------------------------------------------------------------------
@@ -87,10 +87,10 @@ def window(games: Games, number: int, taken: str) -> Window:
     end = start + _TRAIN
     counted = games.month < end if taken == "so far" else (games.month >= start) & (games.month < end)
     played = np.bincount(games.players[counted].ravel(), minlength=int(games.players.max()) + 1)
-    enough: Array = np.all(played[games.players] >= _LEAST, axis=1)
-    known: Array = np.all(games.compared.pairs[:, :, FEATURES.index("games")] > 0, axis=1)
+    enough: Bools = np.all(played[games.players] >= _LEAST, axis=1)
+    known: Bools = np.all(games.compared.pairs[:, :, FEATURES.index("games")] > 0, axis=1)
 
-    def part(first: int, last: int, which: Array) -> Compared:
+    def part(first: int, last: int, which: Bools) -> Compared:
         return games.compared.take(np.flatnonzero((games.month >= first) & (games.month < last) & which))
 
     return Window(

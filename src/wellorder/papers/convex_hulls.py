@@ -59,6 +59,8 @@ class ExplicitPairs(BaseEstimator):
         As RankSVM's: n times the mean over pairs.
     """
 
+    coef_: Floats
+
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
 
@@ -72,7 +74,7 @@ class ExplicitPairs(BaseEstimator):
         high, low = np.nonzero(grade[:, None] > grade[None, :])
         turned = np.where(np.arange(len(high)) % 2 == 0, 1.0, -1.0)  # LIBLINEAR wants rows of both classes
         solver = LinearSVC(C=self.C * len(grade) / len(high), fit_intercept=False, dual=False)
-        self.coef_: Floats = solver.fit(turned[:, None] * (rows[high] - rows[low]), turned).coef_.ravel()
+        self.coef_ = solver.fit(turned[:, None] * (rows[high] - rows[low]), turned).coef_.ravel()
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -102,6 +104,11 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         Rows.
     random_state : int, default=0
     """
+
+    inducing_: Floats
+    kernel_: Any
+    weights_: Floats
+    exact_: Any
 
     def __init__(
         self, n_exact: int = 2_000, n_inducing: int = 500, n_tuned: int = 500, random_state: int | None = 0

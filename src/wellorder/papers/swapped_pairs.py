@@ -31,7 +31,7 @@ from ..evaluation import (
     trial_key,
 )
 from ..order import Grades
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Floats, Ints
 from .running import Piece, Progress, run_pieces
 
 # --------------------------------------------------------------------------------------------------
@@ -55,6 +55,8 @@ class Binned(BaseEstimator):
         Bins of about equally many training rows; equal grades share one.
     """
 
+    ranker_: Any
+
     def __init__(self, ranker: Any, n_bins: int = 5) -> None:
         self.ranker = ranker
         self.n_bins = n_bins
@@ -65,7 +67,7 @@ class Binned(BaseEstimator):
         self.ranker_ = clone(self.ranker).fit(X, equal_bins(grades, self.n_bins))
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the ranker's scores."""
         return np.asarray(self.ranker_.decision_function(X))
 
@@ -83,6 +85,8 @@ class Pointwise(BaseEstimator):
         Any scikit-learn regressor. It is cloned.
     """
 
+    regressor_: Any
+
     def __init__(self, regressor: Any) -> None:
         self.regressor = regressor
 
@@ -93,7 +97,7 @@ class Pointwise(BaseEstimator):
         self.regressor_ = clone(self.regressor).fit(X, (target - target.mean()) / (spread if spread > 0 else 1.0))
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Return the predictions."""
         return np.asarray(self.regressor_.predict(X))
 

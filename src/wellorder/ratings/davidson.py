@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..state import Part, absent_or, both, checked, count, figures, floats, places, whole
-from ..sweeps import Array, Floats, Ints, dot, near_one
+from ..sweeps import Floats, Ints, dot, near_one
 from .system import Before, Games, RatingSystem, check_number
 
 # --------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ class TiedGames:
     """
 
     players: Ints
-    outcome: Array
+    outcome: Ints
     weight: Floats
     n_players: int
     ridge: float
@@ -268,6 +268,8 @@ class Davidson(RatingSystem):
     [[0.03, 0.31, 0.65]]
     """
 
+    n_iter_: int
+
     def __init__(
         self,
         ridge: float = 0.1,
@@ -315,7 +317,7 @@ class Davidson(RatingSystem):
         """Return P(left wins), P(tie), P(right wins), one line a game."""
         return tied_probabilities(self.compare(left, right), float(self._parameters[-1]))
 
-    def predict(self, left: Any, right: Any) -> Array:
+    def predict(self, left: Any, right: Any) -> Ints:
         """Return the most likely outcome of each game: −1, 0 or 1; 0 where both players are as likely to win."""
         p = self.predict_proba(left, right)
         return np.where(p[:, 1] >= np.maximum(p[:, 0], p[:, 2]), 0, np.sign(p[:, 2] - p[:, 0])).astype(np.int8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -70,6 +70,11 @@ class RatingRanker(Stored, BaseEstimator):
 
     looks_at_features = False
 
+    system_: RatingSystem
+    ratings_: Floats
+    unseen_: float
+    threshold_: float
+
     def __init__(self, system: RatingSystem | None = None) -> None:
         self.system = system
 
@@ -111,7 +116,7 @@ class RatingRanker(Stored, BaseEstimator):
         """Return the ratings of the rows: the same as ``decision_function``."""
         return self.decision_function(X)
 
-    @available_if(_knows_ties)  # type: ignore[untyped-decorator]
+    @available_if(_knows_ties)
     def probabilities(self, differences: Any) -> Floats:
         """Return P(left better), P(tie) and P(right better) of pairs, given the right ratings less the left ones.
 
@@ -120,7 +125,7 @@ class RatingRanker(Stored, BaseEstimator):
         """
         check_is_fitted(self)
         with np.errstate(divide="ignore"):
-            log_ties = float(np.log(self.system_.ties_))
+            log_ties = float(np.log(cast(Davidson, self.system_).ties_))
         return tied_probabilities(np.asarray(differences, dtype=float), log_ties)
 
     def score(self, X: Any, y: Any) -> float:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from ..order import Comparisons, as_objects, check_outcomes, is_missing, read_column
 from ..state import Part, Stored, absent_or, none_or, numbering, of, table, truth
-from ..sweeps import LOGIT, Array, Floats, Ints
+from ..sweeps import LOGIT, Array, Bools, Floats, Ints
 
 # --------------------------------------------------------------------------------------------------
 # Games as people keep them, turned into arrays in time order.
@@ -49,10 +49,10 @@ class Games:
     """
 
     players: Ints
-    outcome: Array
+    outcome: Ints
     weight: Floats | None
-    row: Array
-    bounds: Array
+    row: Ints
+    bounds: Ints
     when: Floats | None
     added: dict[Hashable, int]
     dated: bool = False
@@ -65,7 +65,7 @@ class Games:
         """The left player's score: 1, ½ or 0."""
         return np.asarray((1.0 - self.outcome) / 2.0)
 
-    def gaps(self) -> tuple[Array, Floats]:
+    def gaps(self) -> tuple[Bools, Floats]:
         """Return which players (of left and right, one line a game) have played before, and the times since.
 
         Only games of these count, and those of one time are one: a player's first, though several, has none before it.
@@ -149,7 +149,7 @@ def _ids(values: Any, name: str) -> list[Hashable]:
     return ids
 
 
-def _number(sides: list[list[Hashable]], row: Array, numbers: dict[Hashable, int]) -> tuple[Ints, dict[Hashable, int]]:
+def _number(sides: list[list[Hashable]], row: Ints, numbers: dict[Hashable, int]) -> tuple[Ints, dict[Hashable, int]]:
     """Give players numbers as they come in time, so that none, and no sum over players, depends on later games."""
     added: dict[Hashable, int] = {}
     left, right = sides
@@ -350,7 +350,7 @@ class RatingSystem(Stored, BaseEstimator):
         one, other = (look_up(self.ratings_, side, self._unknown()) for side in self._find(left, right))
         return np.asarray(other - one - self._advantage())
 
-    def predict(self, left: Any, right: Any) -> Array:
+    def predict(self, left: Any, right: Any) -> Ints:
         """Return 1 where the right player is expected to win, −1 for the left one, 0 where they stand equal."""
         return np.sign(self.compare(left, right)).astype(np.int8)
 
