@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from ..data import TableEncoder, read_values
 from ..scoring import list_scores, ranks_lists
 from ..spaces import Bumps, Forest, Steps
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Array, Floats, Ints, sums_at
 
 # --------------------------------------------------------------------------------------------------
 # Shapley values of any score between two rows: over all mixtures, or estimated from some orders of exchange.
@@ -155,7 +155,7 @@ class FrameMixtures:
     def __init__(self, rows: Any) -> None:
         self._frame = nw.from_native(rows, eager_only=True)
         self.n_players = self.width = len(self._frame.columns)
-        self.player = np.arange(self.n_players)
+        self.player: Ints = np.arange(self.n_players)
         self._values = [read_values(self._frame[name]) for name in self._frame.columns]
 
     @property
@@ -448,7 +448,7 @@ def _value(model: Any, rows: Mixtures, playing: Ints) -> Callable[[Mask], Floats
 
 
 def _gathered(of_column: Floats, rows: Mixtures) -> Floats:
-    return np.bincount(rows.player, of_column, minlength=rows.n_players)
+    return sums_at(rows.player, of_column, minlength=rows.n_players)
 
 
 def _exact(contribution: Floats, how: str) -> Shares:

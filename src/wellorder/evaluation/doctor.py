@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 from ..data import ComparisonTable, Table, TableEncoder, as_rows, constant_columns
 from ..metrics import swapped_pairs
 from ..order import Grades
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Floats, Ints
 from ..writing import counted
 from .tasks import AnyTable
 
@@ -283,14 +283,14 @@ def _log_chance_of_numbers(grades: Grades) -> float:
     return float(gammaln(in_cell + 1).sum() - gammaln(np.bincount(group) + 1).sum())
 
 
-def _log_chance_of_names(grades: Grades, codes: Array) -> float:
+def _log_chance_of_names(grades: Grades, codes: Floats) -> float:
     """Return about the logarithm of the chance that names go with one level each: all rows of a name like its first."""
     rows = grades.pairs.active
     share = np.bincount(grades.level[rows]) / len(rows)
     return float((len(rows) - len(np.unique(codes[rows]))) * np.log(np.sum(share**2)))
 
 
-def _mean_levels(grades: Grades, codes: Array) -> Floats:
+def _mean_levels(grades: Grades, codes: Floats) -> Floats:
     """Score each row by the mean level of the judged rows with its name."""
     _, name = np.unique(codes, return_inverse=True)
     judged = grades.level >= 0
@@ -504,7 +504,7 @@ def _columns(table: Table) -> Iterator[Finding]:
         )
 
 
-def _row_fingerprints(X: Any) -> Array:
+def _row_fingerprints(X: Any) -> Ints:
     """Return a number for each row; equal for equal rows, and different for others but by a rare accident."""
     if isinstance(X, pl.DataFrame):
         return X.hash_rows(seed=0).to_numpy() if X.width else np.zeros(X.height, np.uint64)
@@ -517,7 +517,7 @@ def _row_fingerprints(X: Any) -> Array:
     return np.asarray(so_far[rows.indptr[1:]] - so_far[rows.indptr[:-1]])
 
 
-def _mix(bits: Array) -> Array:
+def _mix(bits: Ints) -> Ints:
     """Scatter 64-bit numbers: the last steps of SplitMix64."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -20,7 +20,7 @@ from ..estimators import KernelModel
 from ..metrics import Metric
 from ..samples import Sample, read_sample
 from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
-from ..sweeps import Array, Floats
+from ..sweeps import Floats
 from .methods import Grid
 from .parts import Measure, judge, read_measures
 from .significance import known_mean
@@ -65,7 +65,7 @@ class Household:
         single = self.kernel is not None and self.kernel.name == "rbf" and family.single(place, n_rows)
         return np.float32 if single else np.float64
 
-    def matrix(self, sample: Sample, n_rows: int) -> Array:
+    def matrix(self, sample: Sample, n_rows: int) -> Floats:
         """Compute the kernel between all rows, unless it does not fit into memory beside a fit on ``n_rows``."""
         assert self.kernel is not None
         X = _Rows(sample).checked()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ..sweeps import Array, Floats, Ints
+from ..sweeps import Floats, Ints
 
 TOLD_APART = 0.05
 """Two methods are told apart where the p-value is below this."""
@@ -333,7 +333,7 @@ def _ranks(values: Any, greater_is_better: bool) -> Floats:
     return np.asarray(stats.rankdata(-table if greater_is_better else table, axis=1))
 
 
-def _interval(values: Array, ratio: float, confidence: float) -> tuple[float, float, float, float]:
+def _interval(values: Floats, ratio: float, confidence: float) -> tuple[float, float, float, float]:
     """Return mean, ends of the interval and the mean's standard error, given n_test/n_train."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..order import Comparisons, Grades, refuse_beside
 from ..samples import Given, Sample
-from ..sweeps import Array
+from ..sweeps import Bools, Ints
 
 _FEW_LEVELS = 20
 """Up to this many levels each is spread on its own; more are gathered into quantiles."""
@@ -27,8 +27,8 @@ class Split:
 
     repeat: int
     fold: int
-    train: Array
-    test: Array
+    train: Ints
+    test: Ints
 
     def __repr__(self) -> str:
         return f"Split(repeat={self.repeat}, fold={self.fold}, {len(self.train)} train, {len(self.test)} test)"
@@ -287,13 +287,13 @@ def _stream(seed: int, repeat: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(repeat,)))
 
 
-def _by_appearance(group: Array) -> Array:
+def _by_appearance(group: Ints) -> Ints:
     """Return group numbers in the order of first rows: splits do not depend on what the ids look like."""
     _, first, number = np.unique(group, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number])
 
 
-def _strata(grades: Grades, n_folds: int) -> Array:
+def _strata(grades: Grades, n_folds: int) -> Ints:
     """Return the number of each row's level, or of its quantile where levels are many or rare; −1: unjudged."""
     count = np.bincount(grades.level[grades.level >= 0], minlength=1)
     n, n_present = int(count.sum()), int(np.count_nonzero(count))
@@ -305,7 +305,7 @@ def _strata(grades: Grades, n_folds: int) -> Array:
     return np.where(grades.level >= 0, number[grades.level], -1)
 
 
-def _deal_rows(stratum: Array, n_folds: int, rng: np.random.Generator) -> Array:
+def _deal_rows(stratum: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
     """Give rows to folds in turn, stratum by stratum: neither a stratum's nor all rows' shares differ by more than one.
 
     Returns the fold of each row; −1 for rows without a stratum.
@@ -317,7 +317,7 @@ def _deal_rows(stratum: Array, n_folds: int, rng: np.random.Generator) -> Array:
     return fold_of
 
 
-def _deal_groups(size: Array, first: Array, n_folds: int, rng: np.random.Generator) -> Array:
+def _deal_groups(size: Ints, first: Bools, n_folds: int, rng: np.random.Generator) -> Ints:
     """Give each group to the fold with the fewest rows so far; those named in ``first`` come first.
 
     The order is random, but that groups of more than a quarter of a fold come before smaller ones, so that
@@ -336,7 +336,7 @@ def _deal_groups(size: Array, first: Array, n_folds: int, rng: np.random.Generat
     return fold_of
 
 
-def _cut(fold_of: Array, repeat: int, n_folds: int) -> Iterator[Split]:
+def _cut(fold_of: Ints, repeat: int, n_folds: int) -> Iterator[Split]:
     for fold in range(n_folds):
         is_test = fold_of == fold
         yield Split(repeat, fold, np.flatnonzero(~is_test), np.flatnonzero(is_test))

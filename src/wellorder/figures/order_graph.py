@@ -13,7 +13,7 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 
 from ..order import OrderGraph
-from ..sweeps import Floats
+from ..sweeps import Bools, Floats
 from .style import PALETTE, PAPER, WIDTH, Drawable, axes_for, ink, plain
 
 MOST_LEVELS = 40
@@ -218,7 +218,7 @@ def _positions(graph: OrderGraph) -> dict[Hashable, tuple[float, float]]:
     return {level: (float(x[place]), float(row[place])) for place, level in enumerate(graph.levels)}
 
 
-def _rows(table: Floats) -> Floats:
+def _rows(table: Bools) -> Floats:
     """Return the number of edges on the longest path up to each level: settled after as many rounds as it has."""
     row = np.zeros(len(table))
     for _ in range(len(table)):

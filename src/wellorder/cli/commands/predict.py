@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +13,7 @@ from ..output import print_json
 if TYPE_CHECKING:
     import polars as pl
 
-    from ...data import PairTable, TableRanker
+    from ...data import PairTable, Table, TableRanker
 
 
 @click.command(
@@ -106,7 +106,7 @@ def _numbers(column: pl.Series) -> pl.Series:
     return column
 
 
-def _predict_scores(ranker: TableRanker, table: Any, target: str, form: str, as_json: bool) -> None:
+def _predict_scores(ranker: TableRanker, table: Table, target: str, form: str, as_json: bool) -> None:
     from ...data import score_frame, write_frame, write_lines, write_run
 
     scores = ranker.decision_function(table)
