@@ -7,10 +7,10 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.floating[Any]]
 """float64; rows and kernel matrices also in float32"""
 
-Ints: TypeAlias = NDArray[Any]
+Ints: TypeAlias = NDArray[np.integer[Any]]
 """int32, which is enough to number two thousand million rows, cells or positions; what is counted is int64"""
 
 Bools: TypeAlias = NDArray[np.bool_]
