@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from ..data import ComparisonTable, Table, TableRanker
+from ..methods import Method
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
 from ..scoring import advantage_of, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
 from .judging import PROBABILITY_METRICS, check_metric, default_metrics, threshold_of
-from .methods import METHODS, Method, find_method, make_seeded
+from .methods import METHODS, find_method, make_seeded
 from .searching import choose_params
 from .tasks import AnyTable, make_task
 

@@ -17,11 +17,11 @@ from sklearn.utils import check_array
 
 from .. import deadline as deadlines
 from ..estimators import KernelModel
+from ..methods import Grid
 from ..metrics import Metric
 from ..samples import Sample, read_sample
 from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
 from ..sweeps import Array, Floats
-from .methods import Grid
 from .parts import Measure, judge, read_measures
 from .significance import known_mean
 from .splits import Split, feasible_folds, read_splits

@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 
 from ..data import ComparisonTable, Table, TableEncoder
+from ..methods import Size, Supervision
 from ..order import Comparisons, Grades
 from ..samples import Sample
 from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
 from .judging import Bins, Judgement, bin_grades, judge_comparisons, judge_grades
-from .methods import Size, Supervision, measure_size
+from .methods import measure_size
 from .splits import Split, feasible_folds, feasible_n_folds, n_lists_with_pair
 
 

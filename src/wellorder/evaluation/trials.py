@@ -21,12 +21,13 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..deadline import OutOfTime, deadline
+from ..methods import Method
 from ..order import Comparisons
 from ..scoring import advantage_of
 from ..sweeps import THREADS_FROM, Floats
 from .judging import threshold_of
 from .leaderboard import Protocol
-from .methods import Method, make_seeded
+from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
 from .searching import MOST_SEARCHED, SAMPLE, choose_params
 from .splits import Split
