@@ -21,7 +21,9 @@ def imports_round_the_doors() -> list[str]:
         f"{importer} imports {imported}"
         for importer in graph.modules
         for imported in graph.find_modules_directly_imported_by(importer)
-        if room(imported) in rooms and imported not in {room(imported), *LOADED_LATE} and room(importer) != room(imported)
+        if room(imported) in rooms
+        and imported not in {room(imported), *LOADED_LATE}
+        and room(importer) != room(imported)
     ]
 
 
