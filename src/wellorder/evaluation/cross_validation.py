@@ -13,7 +13,7 @@ import sklearn
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from ..metrics import Metric
+from ..metrics import AnyMetric
 from ..sweeps import Floats
 from .parts import fit, fit_parameters, judge, read_data, read_measures
 from .significance import Interval, mean_interval
@@ -76,7 +76,7 @@ def cross_validate(
     *,
     groups: Any = None,
     sample_weight: Any = None,
-    metrics: str | Metric | Sequence[str | Metric] = ("swapped_pairs",),
+    metrics: AnyMetric | Sequence[AnyMetric] = ("swapped_pairs",),
     cv: Any = 5,
     n_repeats: int = 1,
     seed: int = 0,
@@ -100,10 +100,10 @@ def cross_validate(
         One id a row: whole groups stay together, and only rows of one group are compared.
     sample_weight : array of shape (n,), optional
         Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
-    metrics : str or sequence of str, default=("swapped_pairs",)
+    metrics : str, Metric, Definition, or sequence of these, default=("swapped_pairs",)
         Any names that ``wellorder.metrics.parse`` reads; of comparisons, those of
         ``wellorder.metrics.COMPARISON_METRICS``. Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for
-        1 − the model's own score.
+        1 − the model's own score. A function of your own comes through ``wellorder.metrics.make``.
     cv : int, splitter or splits, default=5
         Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
     n_repeats : int, default=1
@@ -144,11 +144,11 @@ def cross_validate(
             for split in splits
         )
         rows, fit_seconds, score_seconds = zip(*Parallel(n_jobs=n_jobs)(trials), strict=True)
-    values = {measure.name: column for measure, column in zip(measures, np.array(rows).T, strict=True)}
+    values = {str(measure): column for measure, column in zip(measures, np.array(rows).T, strict=True)}
     _warn_if_undefined(values)
     return CrossValidation(
         by_metric=values,
-        greater_is_better={measure.name: measure.greater_is_better for measure in measures},
+        greater_is_better={str(measure): measure.greater_is_better for measure in measures},
         splits=tuple(splits),
         n_judged=tuple((int(judged[split.train].sum()), int(judged[split.test].sum())) for split in splits),
         fit_seconds=np.array(fit_seconds),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -13,19 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics import (
-    COMPARISON_METRICS,
-    METRICS,
-    Metric,
-    comparison_brier,
-    comparison_log_loss,
-    comparison_roc,
-    ndcg,
-    order_error_rates,
-    parse,
-)
+from ..metrics import AnyMetric, Definition, Metric, Supervision, comparison_roc, ndcg, order_error_rates, parse
 from ..order import Comparisons, Grades, refuse_beside
-from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
 
@@ -320,30 +308,26 @@ class Judgement:
     """Whether no two rows that should be told apart have different scores."""
 
 
-PROBABILITY_METRICS: dict[str, Callable[..., float]] = {
-    "comparison_brier": comparison_brier,
-    "comparison_log_loss": comparison_log_loss,
-}
-"""Metrics of probabilities against outcomes: functions of (outcomes, probabilities, weights)."""
+def read_metrics(
+    metrics: AnyMetric | Iterable[AnyMetric], supervision: Supervision, *, probabilities: bool = False
+) -> tuple[Metric, ...]:
+    """Read what scores are judged by, each metric once; an unknown name is an error that lists the known.
 
-
-def check_metric(name: str, supervision: str) -> str:
-    """Return a metric's name as it prints; an unknown one is an error that lists the known."""
-    if supervision == "grades":
-        return str(parse(name))
-    if name in PROBABILITY_METRICS:
-        raise ValueError(
-            f"{name} judges probabilities, which not every method gives; fit one that does, such as compare-svm, and "
-            "evaluate it"
-        )
-    if name not in COMPARISON_METRICS:
-        raise ValueError(f"there is no metric {name!r} of comparisons; {suggest(name, COMPARISON_METRICS)}")
-    return name
-
-
-def greater_is_better(name: str, supervision: str) -> bool:
-    """Say whether a higher value of the metric is a better one."""
-    return parse(name).greater_is_better if supervision == "grades" else COMPARISON_METRICS[name].greater_is_better
+    Those of ``probabilities`` are refused where not every model that is judged gives any.
+    """
+    given = [metrics] if isinstance(metrics, str | Definition) or callable(metrics) else list(metrics)
+    if not given:
+        raise ValueError("name at least one metric")
+    found: dict[str, Metric] = {}
+    for metric in (parse(each, supervision) for each in given):
+        if found.setdefault(str(metric), metric) != metric:
+            raise ValueError(f"two metrics are called '{metric}'; give one of them another name")
+        if metric.definition.needs == "probabilities" and not probabilities:
+            raise ValueError(
+                f"{metric} judges probabilities, which not every method gives; fit one that does, such as compare-svm, "
+                "and evaluate it"
+            )
+    return tuple(found.values())
 
 
 def suits_gain(grades: Grades) -> bool:
@@ -375,14 +359,14 @@ def default_metrics(supervision: Grades | Comparisons) -> tuple[str, ...]:
     return ("swapped_pairs", "kendall_tau")
 
 
-def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[str], bins: Bins | None = None) -> Judgement:
+def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[AnyMetric], bins: Bins | None = None) -> Judgement:
     """Judge scores of graded rows; a metric that is not defined there is NaN.
 
     ``bins`` are the rows' places in the grade × grade table, where the bins are those of a larger table.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
-        values = {name: value_of(parse(name), grades, scores) for name in metrics}
+        values = {str(metric): value_of(metric, grades, scores) for metric in map(parse, metrics)}
         curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
         swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
@@ -397,13 +381,18 @@ def threshold_of(model: Any) -> float:
 
 
 def judge_comparisons(
-    comparisons: Comparisons, scores: Floats, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+    comparisons: Comparisons,
+    scores: Floats,
+    metrics: Sequence[AnyMetric],
+    threshold: float = 0.0,
+    advantage: float = 0.0,
 ) -> Judgement:
     """Judge item scores against comparisons, given what a model makes of them; NaN where a metric is not defined."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
         values = {
-            name: COMPARISON_METRICS[name].function(comparisons, scores, threshold, advantage) for name in metrics
+            str(metric): metric(comparisons, scores, threshold=threshold, advantage=advantage)
+            for metric in (parse(each, "comparisons") for each in metrics)
         }
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
     differences = scores[comparisons.right] - scores[comparisons.left]
@@ -423,5 +412,4 @@ def _are_all_tied(grades: Grades, scores: Floats) -> bool:
 
 def value_of(metric: Metric, grades: Grades, scores: Floats) -> float:
     """Evaluate a metric; places in a list have no row weights, so metrics of lists go without them."""
-    weighs = "sample_weight" in inspect.signature(METRICS[metric.name].function).parameters
-    return float(metric(grades if weighs else grades.without_weights(), scores))
+    return metric(grades if metric.definition.takes_weights else grades.without_weights(), scores)

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..metrics import find_definition
+from ..metrics import Definition, Metric, Supervision, find_definition, parse
 from ..sweeps import Floats
 from ..writing import NOTHING, write_percent, write_seconds
 from .doctor import Health, html_row
@@ -58,6 +58,21 @@ class Protocol:
     """How many trials ran side by side."""
     memory: Memory | None = None
     """An estimate, made before the first fit."""
+    own_metrics: tuple[Metric, ...] = ()
+    """Metrics that the caller brought along: nobody else knows what their names stand for."""
+
+    @property
+    def measures(self) -> tuple[Metric, ...]:
+        """The metrics themselves, the one to go by first."""
+        own = {str(each): each for each in self.own_metrics}
+        of: Supervision = "comparisons" if self.split_by == "pairs" else "grades"
+        return tuple(own.get(name) or parse(name, of) for name in self.metrics)
+
+    @property
+    def definition(self) -> Definition | None:
+        """How the metric reads; None where its name is not known here."""
+        own = {str(each): each.definition for each in self.own_metrics}
+        return own.get(self.metric) or find_definition(self.metric, comparisons=self.split_by == "pairs")
 
 
 @dataclass(frozen=True)
@@ -273,8 +288,8 @@ def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_valu
         is_baseline=method in METHODS and METHODS[method].is_baseline,
         n_splits=len(mine),
         mean=known_mean(values),
-        low=float("nan") if interval is None else _within(protocol.metric, interval.low),
-        high=float("nan") if interval is None else _within(protocol.metric, interval.high),
+        low=float("nan") if interval is None else _within(protocol.definition, interval.low),
+        high=float("nan") if interval is None else _within(protocol.definition, interval.high),
         metrics={name: known_mean(np.array([record.metrics[name] for record in mine])) for name in protocol.metrics},
         p_value=p_value,
         search_seconds=float(np.mean([record.search_seconds for record in mine])),
@@ -284,11 +299,7 @@ def _standing(records: Sequence[Record], method: str, protocol: Protocol, p_valu
     )
 
 
-def _within(metric: str, value: float) -> float:
-    """Keep the end of an interval to the values that a metric can have: 1 is the best there is, of errors 0."""
-    definition = find_definition(metric)
-    if definition is None:
-        return value
-    if definition.is_share:
-        return min(max(value, 0.0), 1.0)
-    return min(value, 1.0) if definition.greater_is_better else max(value, 0.0)
+def _within(definition: Definition | None, value: float) -> float:
+    """Keep the end of an interval to the values that a metric can have."""
+    low, high = (-np.inf, np.inf) if definition is None else definition.bounds
+    return float(min(max(value, low), high))

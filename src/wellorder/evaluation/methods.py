@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from sklearn.linear_model import LogisticRegression
 
@@ -27,6 +27,7 @@ from ..estimators import (
     ThresholdCompare,
 )
 from ..memory import available_bytes
+from ..metrics import Supervision as Supervision
 from ..ratings import Davidson, Elo, Glicko, RatingRanker
 from ..solvers import LONGEST_LIST
 from ..spaces import kernel_bytes
@@ -36,7 +37,6 @@ from ..suggest import suggest
 # How much there is to learn from: what grids and objections of methods go by.
 
 
-Supervision: TypeAlias = Literal["grades", "comparisons"]
 Grid: TypeAlias = Mapping[str, list[Any]]
 
 

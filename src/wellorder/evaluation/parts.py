@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -13,25 +14,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from ..metrics import COMPARISON_METRICS, Metric, comparison_auc, parse
+from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, Grades, OrderSum, refuse_beside
 from ..scoring import advantage_of, list_scores
 from ..spaces import Pairs
 from ..sweeps import Array, Floats
-from .judging import check_metric, threshold_of, value_of
+from .judging import read_metrics, threshold_of, value_of
 
 Kind: TypeAlias = Literal["rows", "comparisons", "pairs"]
 """What is split: graded rows, comparisons of items (every part keeps all items), or pairs that are rows of X."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """What a model is judged by, under its name in tables."""
-
-    name: str
-    greater_is_better: bool
-    metric: Metric | None = None
-    """Of scores against grades; None on comparisons and pairs."""
 
 
 @dataclass(frozen=True)
@@ -110,15 +101,9 @@ def read_data(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -
     return Data(X, y, groups, sample_weight, "rows", getattr(last_step, "levels", None), pairwise)
 
 
-def read_measures(metrics: Any, kind: Kind) -> tuple[Measure, ...]:
-    """Read metrics by name: those of grades, or those of comparisons."""
-    named = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
-    if not named:
-        raise ValueError("name at least one metric")
-    if kind == "rows":
-        return tuple(Measure(str(metric), metric.greater_is_better, metric) for metric in map(parse, named))
-    checked = [check_metric(str(name), "comparisons") for name in named]
-    return tuple(Measure(name, COMPARISON_METRICS[name].greater_is_better) for name in checked)
+def read_measures(metrics: AnyMetric | Sequence[AnyMetric], kind: Kind) -> tuple[Metric, ...]:
+    """Read metrics: those of grades, or those of comparisons."""
+    return read_metrics(metrics, "grades" if kind == "rows" else "comparisons")
 
 
 def fit_parameters(estimator: Any, data: Data) -> frozenset[str]:
@@ -151,25 +136,31 @@ def fit(model: Any, part: Part, wanted: frozenset[str]) -> None:
     model.fit(part.X, part.y, **{name: getattr(part, name) for name in sorted(wanted)})
 
 
-def judge(model: Any, part: Part, measures: tuple[Measure, ...]) -> list[float]:
+def judge(model: Any, part: Part, measures: tuple[Metric, ...]) -> list[float]:
     """Evaluate a fitted model by each measure; NaN, without a word, where one is not defined."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is not defined: ")  # the caller counts them and says so once
         if isinstance(part.y, Comparisons):
             scores = np.asarray(model.decision_function(part.X))
-            rule = threshold_of(model), advantage_of(model)
-            return [COMPARISON_METRICS[measure.name].function(part.y, scores, *rule) for measure in measures]
-        if measures[0].metric is None:
+            rule = {"threshold": threshold_of(model), "advantage": advantage_of(model)}
+            return [measure(part.y, scores, **rule) for measure in measures]
+        if measures[0].definition.supervision == "comparisons":
             return [_of_pairs(measure, model, part) for measure in measures]
         scores = _scores(model, part)
-        return [value_of(measure.metric, part.y, scores) for measure in measures if measure.metric is not None]
+        return [value_of(measure, part.y, scores) for measure in measures]
 
 
-def _of_pairs(measure: Measure, model: Any, part: Part) -> float:
-    """Judge a model of pairs: its own error, which knows its threshold for ties, or the area under its curve."""
-    if measure.name != "comparison_auc":
+def _of_pairs(measure: Metric, model: Any, part: Part) -> float:
+    """Judge a model of pairs: by its own error, which knows its threshold for ties, or by differences of scores.
+
+    They are those of two items a pair, of which the left one has the score 0.
+    """
+    if measure.name in ("swapped_pairs", "comparison_error"):
         return 1.0 - float(model.score(part.X, part.y))
-    return comparison_auc(part.y, model.compare(part.X))
+    differences = np.asarray(model.compare(part.X))
+    left = np.arange(len(differences))
+    met = Comparisons(left, left + len(left), part.y)
+    return measure(met, np.concatenate([np.zeros_like(differences), differences]))
 
 
 def _scores(model: Any, part: Part) -> Floats:

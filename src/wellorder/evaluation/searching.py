@@ -17,12 +17,12 @@ from sklearn.utils import check_array
 
 from .. import deadline as deadlines
 from ..estimators import KernelModel
-from ..metrics import Metric
+from ..metrics import AnyMetric, Metric
 from ..order import Comparisons
 from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
 from ..sweeps import Array, Floats, Ints
 from .methods import Grid
-from .parts import Data, Measure, Part, fit, fit_parameters, judge, read_data, read_measures, take
+from .parts import Data, Part, fit, fit_parameters, judge, read_data, read_measures, take
 from .significance import known_mean
 from .splits import Split, read_splits
 from .tasks import TrainingPart, feasible_folds
@@ -215,7 +215,7 @@ def search(
     *,
     groups: Any = None,
     sample_weight: Any = None,
-    metric: str | Metric = "swapped_pairs",
+    metric: AnyMetric = "swapped_pairs",
     cv: Any = 5,
     seed: int = 0,
     deadline: Callable[[], float | None] | None = None,
@@ -243,10 +243,10 @@ def search(
         One id a row: whole groups stay together, and only rows of one group are compared.
     sample_weight : array of shape (n,), optional
         Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
-    metric : str, default="swapped_pairs"
+    metric : str, Metric or Definition, default="swapped_pairs"
         Any name that ``wellorder.metrics.parse`` reads; of comparisons, one of
         ``wellorder.metrics.COMPARISON_METRICS``. Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for
-        1 − the model's own score.
+        1 − the model's own score. A function of your own comes through ``wellorder.metrics.make``.
     cv : int, splitter or splits, default=5
         Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
     seed : int, default=0
@@ -299,7 +299,7 @@ def search(
         best_params=points[best],
         best_estimator=best_estimator,
         best_score=run.table()[best].mean,
-        metric=measure.name,
+        metric=str(measure),
         greater_is_better=measure.greater_is_better,
         table=run.table(),
         n_skipped=run.n_skipped,
@@ -336,7 +336,7 @@ class _Run:
         data: Data,
         points: list[dict[str, Any]],
         splits: list[Split],
-        measure: Measure,
+        measure: Metric,
         deadline: Callable[[], float | None] | None,
     ) -> None:
         self._estimator, self._data, self._points, self._splits = estimator, data, points, splits
@@ -396,7 +396,7 @@ class _Run:
 
     def best(self) -> int:
         """Choose a point: the best mean, then the smallest C, then the first."""
-        table, name = self.table(), self._measure.name
+        table, name = self.table(), str(self._measure)
         if self.n_skipped:
             folds = np.flatnonzero((self._done & np.isnan(self._values)).any(axis=0)).tolist()
             warnings.warn(
@@ -443,7 +443,7 @@ def choose_params(
     *,
     n_folds: int,
     seed: int,
-    metric: str = "swapped_pairs",
+    metric: AnyMetric = "swapped_pairs",
     deadline: Callable[[], float | None] | None = None,
 ) -> dict[str, Any]:
     """Choose an estimator's parameters from a grid by folds of a training part.

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from ..data import ComparisonTable, Table, TableEncoder
+from ..metrics import AnyMetric
 from ..order import Comparisons, Grades
 from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
@@ -68,7 +69,7 @@ class Task(Protocol):
         """Return a fitted model's scores for a test part."""
 
     def judge(
-        self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+        self, scores: Floats, rows: Ints, metrics: Sequence[AnyMetric], threshold: float = 0.0, advantage: float = 0.0
     ) -> Judgement:
         """Judge scores of a test part.
 
@@ -132,7 +133,7 @@ class GradedTask:
         return np.asarray(list_scores(model, part.encoder.transform(test), test.groups), dtype=float)
 
     def judge(
-        self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+        self, scores: Floats, rows: Ints, metrics: Sequence[AnyMetric], threshold: float = 0.0, advantage: float = 0.0
     ) -> Judgement:
         """Judge scores of a test part; grades know neither ties to be predicted nor sides."""
         return judge_grades(self.table.take(rows).grades(), scores, metrics, self._bins.take(rows))
@@ -189,7 +190,7 @@ class ComparisonTask:
         return np.asarray(model.decision_function(self._X), dtype=float)
 
     def judge(
-        self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+        self, scores: Floats, rows: Ints, metrics: Sequence[AnyMetric], threshold: float = 0.0, advantage: float = 0.0
     ) -> Judgement:
         """Judge item scores against the comparisons of a test part."""
         return judge_comparisons(self.table.take(rows).comparisons, scores, metrics, threshold, advantage)
