@@ -161,7 +161,7 @@ def _code(table: AnyTable, run: ComparisonRun) -> str:
     """Write the Python lines that compute the same on any machine: what there was time for, without a limit of time."""
     protocol = run.protocol
     own = {str(each) for each in protocol.own_metrics}
-    named = [name if name in own else repr(name) for name in protocol.metrics]  # the caller's own are written as his
+    named = [name if name in own else repr(name) for name in protocol.metrics]  # the caller's own are variables there
     options: dict[str, Any] = {"n_folds": protocol.n_folds, "n_repeats": run.n_repeats}
     options |= {"inner_folds": protocol.inner_folds, "seed": protocol.seed, "time_budget": None}
     written = f", metric={named[0]}, metrics=[{', '.join(named[1:] or named)}]"

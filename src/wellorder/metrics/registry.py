@@ -276,12 +276,9 @@ def find_definition(name: str, *, comparisons: bool = False) -> Definition | Non
     'NDCG'
     """
     base = re.split(r"[(@]", name, maxsplit=1)[0]
-    tables = (
-        (COMPARISON_METRICS, PROBABILITY_METRICS, METRICS)
-        if comparisons
-        else (METRICS, COMPARISON_METRICS, PROBABILITY_METRICS)
-    )
-    return next((table[base] for table in tables if base in table), None)
+    of_comparisons = {**COMPARISON_METRICS, **PROBABILITY_METRICS}
+    known = {**METRICS, **of_comparisons} if comparisons else {**of_comparisons, **METRICS}
+    return known.get(base)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -340,9 +337,9 @@ AnyMetric: TypeAlias = str | Metric | Definition
 def parse(metric: AnyMetric, of: Supervision = "grades") -> Metric:
     """Read a metric's name, such as ``ndcg@10``, ``wmw(average=edges)`` or ``ndcg(gain=linear,empty=0)@5``.
 
-    Options are those of the metric's function, in any order. ``map``, ``mrr``, ``tau`` and
-    ``precision_at`` are other names of ``average_precision``, ``reciprocal_rank``, ``kendall_tau`` and
-    ``precision``. ``misranking_cost`` has linear costs unless it says ``(order=dcg)``.
+    Options are those of the metric's function, in any order. Some metrics have other names as well: ``map`` is
+    ``average_precision``, ``mrr`` is ``reciprocal_rank``. ``misranking_cost`` has linear costs unless it says
+    ``(order=dcg)``.
 
     Parameters
     ----------
@@ -370,12 +367,12 @@ def parse(metric: AnyMetric, of: Supervision = "grades") -> Metric:
             f"wellorder.metrics.make({called}, greater_is_better=True), or False, in its place"
         )
     match = _NAME.fullmatch(metric.strip()) if isinstance(metric, str) else None
-    known = {**METRICS} if of == "grades" else {**COMPARISON_METRICS, **PROBABILITY_METRICS}
-    called = str(metric) if match is None else match["name"]
-    found = next((each for each in known.values() if called in (each.name, *each.aliases)), None)
+    known = METRICS if of == "grades" else {**COMPARISON_METRICS, **PROBABILITY_METRICS}
+    name = str(metric) if match is None else match["name"]
+    found = next((each for each in known.values() if name in (each.name, *each.aliases)), None)
     if match is None or found is None:
         where = "" if of == "grades" else " of comparisons"
-        raise ValueError(f"there is no metric {metric!r}{where}; {suggest(called, sorted(known))}")
+        raise ValueError(f"there is no metric {metric!r}{where}; {suggest(name, sorted(known))}")
     cutoff = None if match["cutoff"] is None else int(match["cutoff"])
     return Metric(found, cutoff, _read_options(found, match["options"] or ""))
 
