@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
+from .order import Kind
 from .spaces import kernel_bytes
 
 # --------------------------------------------------------------------------------------------------
 # How much there is to learn from: what grids and objections of methods go by.
 
 
-Supervision: TypeAlias = Literal["grades", "comparisons"]
 Grid: TypeAlias = Mapping[str, list[Any]]
 
 
@@ -23,7 +23,7 @@ Grid: TypeAlias = Mapping[str, list[Any]]
 class Size:
     """How much there is to learn from, in one training part."""
 
-    supervision: Supervision
+    supervision: Kind
     n_rows: int
     """Graded rows, or items."""
     n_features: int
@@ -156,7 +156,7 @@ class Method:
     """An estimator with its own defaults."""
     grid: Callable[[Size], Grid] = lambda size: {}
     """What a search tries."""
-    takes: tuple[Supervision, ...] = ("grades", "comparisons")
+    takes: tuple[Kind, ...] = ("grades", "comparisons")
     is_baseline: bool = False
     objection: Callable[[Size], str | None] = lambda size: None
     """Why a comparison on data of this size should leave the method out; None if it should not."""

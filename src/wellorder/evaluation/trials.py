@@ -164,7 +164,7 @@ def run_trial(
                 part,
                 n_folds=protocol.inner_folds,
                 seed=seed,
-                metric=protocol.metric,
+                metric=protocol.measures[0],
                 deadline=left,
             )
             searched = time.perf_counter()
@@ -172,7 +172,7 @@ def run_trial(
                 model.set_params(**params).fit(part.X, part.order)
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
-            judgement = task.judge(scores, split.test, protocol.metrics, threshold_of(model), advantage_of(model))
+            judgement = task.judge(scores, split.test, protocol.measures, threshold_of(model), advantage_of(model))
         except OutOfTime:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"
