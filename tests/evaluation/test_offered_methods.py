@@ -35,7 +35,7 @@ class AddsUp(BaseEstimator):
         return (np.sign(X) * np.abs(X) ** self.power) @ self.coef_
 
 
-METHOD = Method("the sum of all columns", AddsUp, lambda size: {"power": [0.5, 1.0]}, takes=("grades",), is_baseline=True)
+METHOD = Method("the sum of all columns", AddsUp, lambda size: {"power": [0.5, 1.0]}, takes=("grades",))
 '''
 POINTS = """[wellorder.methods]
 adds-up = adding:METHOD
@@ -78,9 +78,8 @@ def installed(tmp_path_factory):
         """Return what wellorder prints; without the package, what it complains of."""
         path = os.pathsep.join([*[str(there)] * beside, *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-W", "ignore", "-m", "wellorder", *arguments]
-        done = subprocess.run(
-            command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
-        )
+        settings = {"cwd": folder, "env": os.environ | {"PYTHONPATH": path}, "capture_output": True, "text": True}
+        done = subprocess.run(command, check=False, **settings)
         assert done.returncode == (0 if beside else 2), done.stderr
         return done.stdout if beside else done.stderr
 
@@ -121,7 +120,7 @@ def test_what_is_broken_is_left_out_with_a_word(monkeypatch, tmp_path):
     (info / "entry_points.txt").write_text(POINTS)
     monkeypatch.syspath_prepend(tmp_path)
     methods.offered_methods.cache_clear()
-    with pytest.warns(UserWarning) as heard:
+    with pytest.warns(UserWarning, match="is left out") as heard:
         found = methods.offered_methods()
     methods.offered_methods.cache_clear()
     assert list(found) == ["adds-up"]
