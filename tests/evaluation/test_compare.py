@@ -17,9 +17,9 @@ import pytest
 
 import wellorder as wo
 from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials
-from wellorder.evaluation.methods import Size
 from wellorder.evaluation.splits import feasible_folds
 from wellorder.evaluation.tasks import Task
+from wellorder.methods import Size
 
 from .tables import make_comparisons, make_table
 

@@ -9,8 +9,9 @@ import pytest
 
 import wellorder as wo
 from wellorder.evaluation import METHODS, compare, fit_table
-from wellorder.evaluation.methods import Size, make_seeded
+from wellorder.evaluation.methods import make_seeded
 from wellorder.evaluation.tasks import make_task
+from wellorder.methods import Size
 
 from .tables import make_comparisons, make_table
 

@@ -14,8 +14,8 @@ import wellorder as wo
 from tests.evaluation.tables import make_table
 from wellorder.data import TableRanker
 from wellorder.evaluation import METHODS, compare, cross_validate, evaluate_table, fit_table, order_items, search
-from wellorder.evaluation.methods import Size
 from wellorder.evaluation.tasks import make_task
+from wellorder.methods import Size
 from wellorder.scoring import list_scores, ranks_lists
 
 RNG = np.random.default_rng(0)

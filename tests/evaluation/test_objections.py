@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wellorder.evaluation.methods import Size, too_many_pairs
+from wellorder.methods import Size, too_many_pairs
 
 GRADES = Size("grades", n_rows=30_000, n_features=5, n_pairs=9_000, largest_group=30_000, n_levels=3)
 

@@ -148,9 +148,15 @@ def test_the_best_order_has_ndcg_one_and_huge_gains_do_not_overflow():
     y = [1023.0, 1022.0, 1023.0, 0.0]
     assert ndcg(y, y) == 1.0
     assert 0 < ndcg(y, [0, 1, 2, 3]) < 1
-    with pytest.raises(ValueError, match="overflows at grade 1024"):
-        ndcg([1024, 0], [1, 0])
     assert ndcg([5000, 0], [1, 0], gain="linear") == 1.0
+
+
+def test_gains_beyond_all_range_count_beside_the_highest_of_their_list(form):
+    far = ndcg([5000, 4999, 0], [1, 2, 0])
+    assert far == pytest.approx((0.5 + 1 / np.log2(3)) / (1 + 0.5 / np.log2(3)))
+    near = ndcg([3, 1, 2], [1, 2, 3])
+    both = ndcg([5000, 4999, 0, 3, 1, 2], [1, 2, 0, 1, 2, 3], [0, 0, 0, 1, 1, 1])
+    assert both == pytest.approx((far + near) / 2)
 
 
 def test_text_grades_have_gains_by_place_and_a_positive_by_name():

@@ -13,6 +13,7 @@ import wellorder
 ROOT = Path(wellorder.__file__).parent
 ROOMS = sorted(place.name for place in pkgutil.iter_modules([str(ROOT)], "wellorder.") if place.ispkg)
 LOADED_LATE = {
+    "wellorder.cli.main": "the command line itself",
     "wellorder.data.letor_compiled": "compiled readers of large files",
     "wellorder.data.partitions": "files in Dask's partitions",
     "wellorder.spaces.dask": "rows in Dask's partitions",

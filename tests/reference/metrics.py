@@ -15,22 +15,26 @@ def tied_orders(scores):
         yield [row for run in choice for row in run]
 
 
-def expectation(metric, y, scores):
-    """Average a metric of a ranked list of grades over every order of tied rows."""
-    values = [metric([y[row] for row in order]) for order in tied_orders(scores)]
+def expectation(metric, y, scores, judged):
+    """Average a metric of a ranked list of grades, beside all judged grades, over every order of tied rows."""
+    values = [metric([y[row] for row in order], judged) for order in tied_orders(scores)]
     return float(np.mean(values))
 
 
-def over_queries(metric, has_value, y, scores, group, empty):
-    """Average over queries; judged rows only. ``None`` if there is nothing to average."""
+def over_queries(metric, has_value, y, scores, group, empty, *, retrieved=False):
+    """Average over queries; ``None`` if there is nothing to average.
+
+    A list holds the judged rows; where it was ``retrieved``, those that have a score, judged or not.
+    """
     values = []
     for g in sorted(set(group)):
-        rows = [row for row in range(len(y)) if group[row] == g and not np.isnan(y[row])]
-        grades = [y[row] for row in rows]
-        if not rows:
+        mine = [row for row in range(len(y)) if group[row] == g]
+        judged = [y[row] for row in mine if not np.isnan(y[row])]
+        placed = [row for row in mine if not np.isnan(scores[row] if retrieved else y[row])]
+        if not placed:
             continue
-        if has_value(grades):
-            values.append(expectation(metric, grades, [scores[row] for row in rows]))
+        if judged and has_value(judged):
+            values.append(expectation(metric, [y[row] for row in placed], [scores[row] for row in placed], judged))
         elif empty != "skip":
             values.append(empty)
     return float(np.mean(values)) if values else None
@@ -39,30 +43,31 @@ def over_queries(metric, has_value, y, scores, group, empty):
 def dcg(grades, k, gain):
     total = 0.0
     for place, grade in enumerate(grades, start=1):
-        if k is None or place <= k:
+        if (k is None or place <= k) and not np.isnan(grade):
             total += (2**grade - 1 if gain == "exp2" else grade) / np.log2(1 + place)
     return total
 
 
 def ndcg(k, gain):
-    return lambda grades: dcg(grades, k, gain) / dcg(sorted(grades, reverse=True), k, gain)
+    return lambda ranked, judged: dcg(ranked, k, gain) / dcg(sorted(judged, reverse=True), k, gain)
 
 
 def precision_at(k, positive):
-    return lambda grades: sum(grade >= positive for grade in grades[:k]) / k
+    return lambda ranked, judged: sum(grade >= positive for grade in ranked[:k]) / k
 
 
 def average_precision(positive):
-    def metric(grades):
-        hits = [place for place, grade in enumerate(grades, start=1) if grade >= positive]
-        return sum((found + 1) / place for found, place in enumerate(hits)) / len(hits)
+    def metric(ranked, judged):
+        hits = [place for place, grade in enumerate(ranked, start=1) if grade >= positive]
+        relevant = sum(grade >= positive for grade in judged)
+        return sum((found + 1) / place for found, place in enumerate(hits)) / relevant
 
     return metric
 
 
 def reciprocal_rank(positive, k):
-    def metric(grades):
-        first = next(place for place, grade in enumerate(grades, start=1) if grade >= positive)
+    def metric(ranked, judged):
+        first = next((place for place, grade in enumerate(ranked, start=1) if grade >= positive), np.inf)
         return 1 / first if k is None or first <= k else 0.0
 
     return metric

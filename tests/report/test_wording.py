@@ -21,10 +21,10 @@ from wellorder.report.wording import (
 @pytest.mark.parametrize("name", [*METRICS, *COMPARISON_METRICS])
 @pytest.mark.parametrize("comparisons", [False, True])
 def test_every_metric_has_plain_words_and_a_direction(name, comparisons):
-    written = f"{name}@5" if name == "precision" else name
+    definition = {**COMPARISON_METRICS, **METRICS}[name]
+    written = f"{name}@5" if definition.needs_cutoff else name
     words = describe_metric(written, comparisons=comparisons)
-    greater = {**COMPARISON_METRICS, **METRICS}[name].greater_is_better
-    assert words.endswith("Higher is better." if greater else "Lower is better.")
+    assert words.endswith("Higher is better." if definition.greater_is_better else "Lower is better.")
     assert len(words) > 40
     assert "_" not in metric_title(written)
 

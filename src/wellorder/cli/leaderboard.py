@@ -96,7 +96,8 @@ class LiveBoard:
 
         if self._plan is None:
             return "reading"
-        standings = [make_standing(records, name, [self._plan.metric]) for name, records in self._records.items()]
+        metric = [self._plan.metric], self._plan.definition
+        standings = [make_standing(records, name, *metric) for name, records in self._records.items()]
         view = view_so_far(self._plan, standings, {name for name in self._records if self._is_out(name)})
         lines = [as_text(text) for text in (f"{view.data}: {view.title}", self._how_far(self._plan))]
         for line in lines:

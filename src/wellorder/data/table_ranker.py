@@ -371,7 +371,7 @@ class TableRanker(Stored, BaseEstimator):
             "supervision_": one_of("grades", "comparisons"),
             "encoder_": none_or(both(of(TableEncoder, "a TableEncoder"), fitted("transform", columns=None))),
             "items_": items if by_name else one_of(None),
-            "ranker_": both(fitted("predict"), checked(self._check_width)),
+            "ranker_": both(fitted("decision_function", "predict"), checked(self._check_width)),
             **dict.fromkeys(("target_", "group_", "item_", "weight_"), column),
             "levels_": none_or(list_of(label(), ANY)),
             "spread_": number(low=0.0),

@@ -1,5 +1,25 @@
-"""The models, in scikit-learn's shape: one public class a file."""
+"""The models, in scikit-learn's shape, each with the methods that it brings to ``fit`` and ``compare``.
 
+A new one is a file of its own, an import and a name in ``__all__`` here, and its place in ``METHODS``.
+"""
+
+from . import (
+    baselines,
+    boosted_trees,
+    compare_svm,
+    convex_hull_ranker,
+    multiple_hyperplane_ranker,
+    nested_ranker,
+    order_boost,
+    order_ensemble,
+    plug_in_ranker,
+    proportional_odds,
+    rank_boost,
+    rank_svm,
+    svor,
+    swap_svm,
+    threshold_compare,
+)
 from .base import list_scores as list_scores
 from .baselines import BestFeature, RidgeRanker
 from .boosted_trees import BoostedTrees
@@ -39,3 +59,26 @@ __all__ = [
     "SwapSVM",
     "ThresholdCompare",
 ]
+
+METHODS = {
+    name: method
+    for module in (
+        rank_svm,
+        swap_svm,
+        svor,
+        convex_hull_ranker,
+        proportional_odds,
+        plug_in_ranker,
+        order_boost,
+        rank_boost,
+        multiple_hyperplane_ranker,
+        nested_ranker,
+        compare_svm,
+        threshold_compare,
+        order_ensemble,
+        boosted_trees,
+        baselines,
+    )
+    for name, method in module.METHODS.items()
+}
+"""In the order in which they are run and listed."""

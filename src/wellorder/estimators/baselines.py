@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES, risk_at
+from ..methods import Grid, Method, Size, for_columns, too_many_columns
 from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swapped_weight
 from ..state import Part, figure, floats, place
 from ..sweeps import Floats
@@ -216,3 +217,27 @@ def grade_ranks(grades: Grades) -> Floats:
     total = np.bincount(cell_group, of_cell)[cell_group]
     place = (below - below[first] + 0.5 * of_cell) / np.where(total > 0, total, 1.0) - 0.5
     return np.asarray(place[cell])
+
+
+def penalties(size: Size) -> Grid:
+    """Return ridge penalties."""
+    return {"alpha": [0.1, 1.0, 10.0, 100.0, 1000.0]}
+
+
+METHODS = {
+    "ridge": Method("least squares on the grades", RidgeRanker, penalties, is_baseline=True),
+    "ridge-on-ranks": Method(
+        "least squares on the ranks of the grades",
+        lambda: RidgeRanker(on="ranks"),
+        penalties,
+        takes=("grades",),
+        is_baseline=True,
+    ),
+    "best-feature": Method(
+        "the best single column, up or down",
+        BestFeature,
+        is_baseline=True,
+        objection=too_many_columns,
+        memory=for_columns,
+    ),
+}

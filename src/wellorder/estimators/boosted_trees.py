@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..methods import Method, Size, for_trees, no_trees, tree_shapes
 from ..order import Grades
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
 from ..spaces import Forest
@@ -216,3 +217,46 @@ def _in_range(weight: Floats) -> Floats:
     """Return weights that LightGBM's float32 holds; ordinary ones stay as they are: two is the row twice."""
     scaled, exponent = near_one(weight)
     return weight if abs(exponent) <= _ORDINARY else scaled
+
+
+def too_long_lists(size: Size) -> str | None:
+    """Object to lists that are too long for LightGBM's ranker, and to few rows."""
+    if size.largest_group > LONGEST_LIST:
+        return (
+            f"LightGBM takes at most {LONGEST_LIST:,} rows a list, and one has {size.largest_group:,}; see order-boost"
+        )
+    return no_trees(size)
+
+
+METHODS = {
+    "lightgbm": Method(
+        "trees, least squares on the grades",
+        BoostedTrees,
+        tree_shapes,
+        takes=("grades",),
+        is_baseline=True,
+        objection=no_trees,
+        memory=for_trees,
+        is_slow=True,
+    ),
+    "lightgbm-on-ranks": Method(
+        "trees, least squares on the ranks of the grades",
+        lambda: BoostedTrees("ranks"),
+        tree_shapes,
+        takes=("grades",),
+        is_baseline=True,
+        objection=no_trees,
+        memory=for_trees,
+        is_slow=True,
+    ),
+    "lambdarank": Method(
+        "trees, LightGBM's LambdaRank: the top of each list",
+        lambda: BoostedTrees("lambdarank"),
+        tree_shapes,
+        takes=("grades",),
+        is_baseline=True,
+        objection=too_long_lists,
+        memory=for_trees,
+        is_slow=True,
+    ),
+}

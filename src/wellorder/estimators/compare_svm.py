@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..losses import LOSSES, TiedPairs, tied_risk
+from ..methods import Method, costs
 from ..order import Comparisons
 from ..spaces import (
     KernelSpace,
@@ -491,3 +492,14 @@ class CompareSVM(KernelModel, CompareModel):
         if self.probability:
             state |= {"calibration_": tuple_of(number(low=0.0), number(low=0.0))}
         return state | {"scale": truth(), "probability": truth()}
+
+
+METHODS = {
+    "compare-svm": Method(
+        "linear, differences told from ties by a margin",
+        lambda: CompareSVM(loss="squared_hinge"),
+        costs,
+        takes=("comparisons",),
+        predicts_ties=True,
+    ),
+}

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from ..methods import Method, too_many_levels
 from ..solvers import RowProblem, SolveResult
 from ..spaces import KernelSpace, LinearSpace, RowSpace, is_dask, near_zero, origin_score
 from ..state import Part, count, figure, floats, labels
@@ -335,3 +336,14 @@ def _is_nothing(programme: HullProgramme, objective: float) -> bool:
 
 def _dense(matrix: Any) -> Any:
     return matrix.toarray() if sp.issparse(matrix) else matrix
+
+
+METHODS = {
+    "convex-hull-ranker": Method(
+        "linear, a threshold for each edge of a chain of levels",
+        ConvexHullRanker,
+        lambda size: {"nu": [0.01, 0.1, 1.0, 10.0]},
+        takes=("grades",),
+        objection=too_many_levels,
+    ),
+}

@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, markov_chain, median_rank, read_ranker_weights
+from ..methods import Method, Size, inner_costs
 from ..metrics import order_error_rates, parse
 from ..order import Grades
 from ..samples import Given, Sample
@@ -441,3 +442,25 @@ def _normal(ranker: Any, n_features: int) -> Floats:
             "cosines need a linear estimator such as RankSVM()"
         )
     return coef
+
+
+_MOST_RANKED = 10
+
+
+def too_many_rankers(size: Size) -> str | None:
+    """Object to a ranker for any two of many levels."""
+    if size.n_levels > _MOST_RANKED:
+        n = size.n_levels * (size.n_levels - 1) // 2
+        return f"it fits a ranker to each two levels, and there are {n:,} of those; bin the grades"
+    return None
+
+
+METHODS = {
+    "multiple-hyperplane-ranker": Method(
+        "a linear ranker for each two grades, their rankings of a list added up",
+        lambda: MultipleHyperplaneRanker(RankSVM()),
+        inner_costs,
+        takes=("grades",),
+        objection=too_many_rankers,
+    ),
+}

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
+from ..methods import Method, inner_costs
 from ..order import encode_groups
 from ..samples import Given, Sample
 from ..scoring import list_scores
@@ -208,3 +209,13 @@ def _ranks(stage: Ints, scores: Floats) -> Floats:
     out = np.empty(len(stage))
     out[order] = np.cumsum(rises)
     return out
+
+
+METHODS = {
+    "nested-ranker": Method(
+        "linear, the top of each list re-ranked in stages",
+        lambda: NestedRanker(RankSVM()),
+        inner_costs,
+        takes=("grades",),
+    ),
+}

@@ -10,6 +10,18 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES, PairLoss, find_loss, implicit_costs, level_probabilities
+from ..methods import (
+    FEW_ROWS,
+    MANY_ROWS,
+    Grid,
+    Method,
+    Size,
+    for_columns,
+    for_trees,
+    no_trees,
+    too_many_columns,
+    tree_shapes,
+)
 from ..order import Balance, OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
 from ..spaces import Bumps, Forest
@@ -373,3 +385,36 @@ class OrderBoost(OrdinalModel):
         if self.loss == "proportional_odds":
             tags.classifier_tags = ClassifierTags()  # asked for wherever there are probabilities
         return tags
+
+
+def order_shapes(size: Size) -> Grid:
+    """As many points as LightGBM's own objectives have.
+
+    Lists count the same however long, as in most metrics of lists. Of one list the second loss is tried in place of
+    more numbers of trees, if there are rows enough to make its sweeps worth it.
+    """
+    if size.largest_group < size.n_rows:
+        return {**tree_shapes(size), "balance": ["groups"]}
+    if not FEW_ROWS < size.n_rows <= MANY_ROWS:
+        return tree_shapes(size)
+    return {"max_leaf_nodes": [7, 31], "n_estimators": [60, 300], "loss": ["pairs", "squared_hinge"]}
+
+
+METHODS = {
+    "order-boost": Method(
+        "trees, boosted over every pair",
+        lambda: OrderBoost(learner="tree"),
+        order_shapes,
+        objection=no_trees,
+        memory=for_trees,
+        is_slow=True,
+    ),
+    "order-boost-bumps": Method(
+        "bumps over single columns, boosted over every pair",
+        lambda: OrderBoost(n_iter_no_change=20, stopping="swaps"),
+        lambda size: {"learning_rate": [0.3, 1.0]},
+        objection=too_many_columns,
+        memory=for_columns,
+        is_slow=True,
+    ),
+}

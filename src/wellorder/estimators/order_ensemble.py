@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, read_ranker_weights
 from ..losses import LOSSES, best_threshold
+from ..methods import ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
 from ..metrics import comparison_error
 from ..order import Comparisons, Grades
 from ..solvers import Objective, Point, SolveResult, make_problem
@@ -510,3 +511,32 @@ class OrderEnsemble(Ranker):
         tags.input_tags.allow_nan = input_tag(self.estimators, "allow_nan")
         tags.target_tags.required = True
         return tags
+
+
+_MOST_ENSEMBLE_ROWS = 200_000
+_MOST_MEMBER_KERNEL = 3_000
+
+
+def too_many_fits(size: Size) -> str | None:
+    """Object to fitting very many rows many times over."""
+    n, what = (size.n_rows, "rows") if size.supervision == "grades" else (size.n_pairs, "comparisons")
+    if n > _MOST_ENSEMBLE_ROWS:
+        return f"it fits some eight members six times over, and there are {n:,} {what}"
+    return no_features(size)
+
+
+def for_members(size: Size, matrix_bytes: int) -> int:
+    """Return the bytes of an ensemble: the largest member's, and all members' models and scores."""
+    largest = for_kernel if size.n_rows <= _MOST_MEMBER_KERNEL else for_trees
+    return largest(size, matrix_bytes) + 8 * ROW_ARRAYS * size.n_rows
+
+
+METHODS = {
+    "order-ensemble": Method(
+        "linear, kernels and trees, weighted by how they order held-out rows",
+        OrderEnsemble,
+        objection=too_many_fits,
+        predicts_ties=True,
+        memory=for_members,
+    ),
+}

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ..methods import Method, inner_costs, too_many_levels
 from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Scale, separable, violation
 from ..samples import take
 from ..spaces import near_zero
@@ -272,3 +273,14 @@ def _weight_for(classifier: Any, weight: Floats) -> dict[str, Floats]:
     raise ValueError(
         f"{type(classifier).__name__} takes no sample_weight; leave the weights out, or take another classifier"
     )
+
+
+METHODS = {
+    "plug-in-ranker": Method(
+        "the expected grade, by the class probabilities of logistic regression",
+        lambda: PlugInRanker(LogisticRegression(max_iter=1000)),
+        inner_costs,
+        takes=("grades",),
+        objection=too_many_levels,
+    ),
+}

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabilities, most_likely
+from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine
 from ..spaces import Function, PartedSpace, RowSpace, linear_space, origin_score
 from ..state import Part, absent_or, count, figure, figures, floats, rising
@@ -390,3 +391,14 @@ class ProportionalOdds(OrdinalModel):
         tags.classifier_tags = ClassifierTags()  # no classifier, but whoever has predict_proba is asked for them
         tags.target_tags.required = True
         return tags
+
+
+METHODS = {
+    "proportional-odds": Method(
+        "linear, the likelihood of ordered levels",
+        ProportionalOdds,
+        costs,
+        takes=("grades",),
+        objection=too_many_levels,
+    ),
+}

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES
+from ..methods import Method, for_columns, too_many_columns
 from ..order import Balance
 from ..solvers import STEP_RULES, Rounds, boost_steps
 from ..spaces import Steps
@@ -191,3 +192,15 @@ class RankBoost(Ranker):
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+METHODS = {
+    "rank-boost": Method(
+        "thresholds of single columns, boosted over every pair",
+        RankBoost,
+        lambda size: {"n_estimators": [30, 100, 300]},
+        objection=too_many_columns,
+        memory=for_columns,
+        is_slow=True,
+    ),
+}

@@ -8,8 +8,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import PairSet, find_loss
+from ..memory import available_bytes
+from ..methods import Method, Size, costs, for_kernel, for_linear, kernel_costs, too_many_pairs
 from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
 from ..solvers import pose_problem, solver_for
+from ..spaces import kernel_bytes
 from ..state import Part, count, figure
 from ..sweeps import is_tensor
 from .base import (
@@ -253,3 +256,55 @@ class RankSVM(DeviceModel, Ranker):
         self._check_kernel()
         if self.pairs_per_item is not None:
             check_whole(self.pairs_per_item, "pairs_per_item")
+
+
+_MOST_KERNEL_ROWS = 3_000
+_LANDMARKS = 300
+
+
+def too_many_rows(size: Size) -> str | None:
+    """Object to a kernel matrix that is too large, or too slow to search over."""
+    free = available_bytes()
+    needed = kernel_bytes(size.n_rows, 8)
+    if size.n_rows > _MOST_KERNEL_ROWS or (free is not None and needed > free):
+        return (
+            f"a kernel matrix over {size.n_rows:,} rows takes {needed / 1e9:,.1f} GB, and a search over them too long; "
+            "rank-svm-nystroem comes near it, or name the method to have it all the same"
+        )
+    return None
+
+
+def few_rows(size: Size) -> str | None:
+    """Object to landmarks where all rows are few."""
+    return None if size.n_rows > 1_000 else "on so few rows rank-svm-rbf does the same exactly"
+
+
+def for_landmarks(size: Size, matrix_bytes: int) -> int:
+    """Return the bytes of a feature for each landmark row."""
+    return for_linear(size, matrix_bytes) + 2 * 8 * size.n_rows * min(_LANDMARKS, size.n_rows)
+
+
+METHODS = {
+    "rank-svm": Method("linear, squared hinge over every pair", RankSVM, costs),
+    "rank-svm-rbf": Method(
+        "Gaussian kernel, squared hinge over every pair",
+        lambda: RankSVM(kernel="rbf"),
+        kernel_costs,
+        objection=too_many_rows,
+        memory=for_kernel,
+    ),
+    "rank-svm-nystroem": Method(
+        "Gaussian kernel through 300 landmark rows",
+        lambda: RankSVM(kernel="rbf", n_components=300),
+        kernel_costs,
+        objection=few_rows,
+        memory=for_landmarks,
+        is_slow=True,
+    ),
+    "rank-svm-logistic": Method(
+        "linear, logistic loss over every pair",
+        lambda: RankSVM(loss="logistic"),
+        costs,
+        objection=too_many_pairs,
+    ),
+}

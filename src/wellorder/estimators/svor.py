@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, rounded_ordinal_hinge
+from ..methods import Method, costs, too_many_levels
 from ..solvers import IDENTITY, Objective, SolveResult, diagonal, gap_between, newton_cg, round_off
 from ..spaces import Function, KernelSpace, Space, origin_score
 from ..state import Part, count, figure
@@ -494,3 +495,10 @@ class SVOR(KernelModel, OrdinalModel):
 def _in_order(found: Floats, thresholds: Thresholds) -> Floats:
     """Thresholds that cannot cross are put in order to the last bit."""
     return found if thresholds == "immediate" else np.maximum.accumulate(found)
+
+
+METHODS = {
+    "svor": Method(
+        "linear, a threshold between every two levels", SVOR, costs, takes=("grades",), objection=too_many_levels
+    ),
+}

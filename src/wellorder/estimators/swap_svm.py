@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import Hinge
+from ..methods import Method, costs
 from ..order import Balance
 from ..solvers import cutting_plane, pose_problem
 from ..state import Part, count, figure
@@ -193,3 +194,8 @@ class SwapSVM(KernelModel, Ranker):
         check_whole(self.max_iter, "max_iter")
         check_option(self.balance, "balance", ("pairs", "groups"))
         self._check_kernel()
+
+
+METHODS = {
+    "swap-svm": Method("linear, one slack for all swapped pairs", SwapSVM, costs),
+}

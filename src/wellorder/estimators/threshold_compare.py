@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import TiedPairs, best_threshold
+from ..methods import Method, inner_costs
 from ..order import Comparisons
 from ..state import Part, fitted, none_or, template
 from ..sweeps import Floats
@@ -105,3 +106,21 @@ def _for_ranker(pairs: TiedPairs, ties: str) -> Comparisons:
         low, high = np.concatenate([low, one, other]), np.concatenate([high, other, one])
         weight = np.concatenate([2.0 * weight, tie_weight, tie_weight])
     return Comparisons(low, high, np.ones(len(low), np.int8), weight)
+
+
+METHODS = {
+    "rank-threshold": Method(
+        "rank-svm, ties where scores are near",
+        lambda: ThresholdCompare(RankSVM()),
+        inner_costs,
+        takes=("comparisons",),
+        predicts_ties=True,
+    ),
+    "rank-threshold-both": Method(
+        "rank-threshold, learning from ties as two opposite pairs",
+        lambda: ThresholdCompare(RankSVM(), ties="both"),
+        inner_costs,
+        takes=("comparisons",),
+        predicts_ties=True,
+    ),
+}

@@ -1,5 +1,6 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
+from ..methods import Grid as Grid, Method, Size
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
 from .board_view import BoardView, Cell as Cell, is_share as is_share, verdict as verdict, view_board, view_so_far
@@ -34,7 +35,7 @@ from .leaderboard import (
     make_leaderboard,
     make_standing as make_standing,
 )
-from .methods import METHODS, Grid as Grid, Method, Size, find_method, make_seeded as make_seeded
+from .methods import METHODS, find_method, make_seeded as make_seeded
 from .queries import by_query, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
 from .runs import RUN_METRICS, evaluate_run

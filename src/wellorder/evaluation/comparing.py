@@ -9,9 +9,10 @@ from os import PathLike
 from typing import Any
 
 from ..memory import available_bytes
+from ..metrics import AnyMetric, is_ours
 from .comparison_run import ComparisonRun, Plan, Progress, choose_methods, decide_jobs
 from .doctor import examine
-from .judging import check_metric, default_metrics, greater_is_better
+from .judging import default_metrics, read_metrics
 from .leaderboard import Leaderboard, Protocol, make_leaderboard
 from .methods import METHODS
 from .records import RecordFile
@@ -23,8 +24,8 @@ def compare(
     table: AnyTable,
     methods: Sequence[str] | None = None,
     *,
-    metric: str | None = None,
-    metrics: Sequence[str] = (),
+    metric: AnyMetric | None = None,
+    metrics: Sequence[AnyMetric] = (),
     n_folds: int = 5,
     n_repeats: int = 2,
     inner_folds: int = 3,
@@ -47,10 +48,10 @@ def compare(
         What :func:`wellorder.read` gives.
     methods : sequence of str, optional
         Names as in ``wellorder compare --models``; all that suit the data unless given.
-    metric : str, optional
+    metric : str, Metric or Definition, optional
         What the searches and the leaderboard go by; "swapped_pairs" unless given, or "comparison_error" of comparisons
-        with ties.
-    metrics : sequence of str, optional
+        with ties. A function of your own comes through :func:`wellorder.metrics.make`.
+    metrics : sequence of str, Metric or Definition, optional
         What is measured besides.
     n_folds, n_repeats, inner_folds, seed : int
         The splits, and the folds of the searches.
@@ -59,7 +60,8 @@ def compare(
         expensive first; further repeats are only begun if they will finish. If time is up all the same, the leaderboard
         is over the splits that all methods have finished. None: as long as it takes.
     records : path, optional
-        Where to keep a JSON line a fit. What is there already is not computed again, and counts as time spent.
+        Where to keep a JSON line a fit. What is there already is not computed again, and counts as time spent. A metric
+        of your own is known there by its name alone: once its function has changed, give it another name.
     n_jobs : int, optional
         How many trials (a method on a split) run side by side, through ``joblib.Parallel``: with
         ``joblib.parallel_config(backend=...)`` around the call, wherever that backend sends them. None: as that
@@ -112,11 +114,12 @@ def compare(
                 protocol.n_folds,
                 n_repeats,
                 protocol.metric,
-                greater_is_better(protocol.metric, task.supervision),
+                protocol.measures[0].greater_is_better,
                 time_budget,
                 jobs,
                 memory,
                 available_bytes(),
+                protocol.definition,
             )
         )
     run = ComparisonRun(task, protocol, chain([first], splits), kept, progress, at_once=at_once)
@@ -133,22 +136,23 @@ def compare(
             planned_repeats=run.planned_repeats if run.n_repeats < run.planned_repeats else None,
         ),
         examine(table),
-        greater_is_better=greater_is_better(protocol.metric, task.supervision),
+        greater_is_better=protocol.measures[0].greater_is_better,
         is_complete=run.is_complete,
         time_was_up=run.time_was_up,
     )
 
 
-def _protocol(task: Task, metric: str | None, metrics: Sequence[str], **settings: Any) -> Protocol:
+def _protocol(task: Task, metric: AnyMetric | None, metrics: Sequence[AnyMetric], **settings: Any) -> Protocol:
     usual = default_metrics(task.order)
-    wanted = [check_metric(name, task.supervision) for name in (metric or usual[0], *(metrics or usual))]
+    wanted = read_metrics((metric or usual[0], *(metrics or usual)), task.supervision)
     for name, least in (("n_folds", 2), ("n_repeats", 1), ("inner_folds", 2)):
         if settings[name] < least:
             raise ValueError(f"{name} must be at least {least}, got {settings[name]}")
     return Protocol(
         split_by=task.split_by,
-        metric=wanted[0],
-        metrics=tuple(dict.fromkeys(wanted)),
+        metric=str(wanted[0]),
+        metrics=tuple(map(str, wanted)),
+        own_metrics=tuple(each for each in wanted if not is_ours(each)),
         versions=versions(),
         **settings,
     )
@@ -157,9 +161,11 @@ def _protocol(task: Task, metric: str | None, metrics: Sequence[str], **settings
 def _code(table: AnyTable, run: ComparisonRun) -> str:
     """Write the Python lines that compute the same on any machine: what there was time for, without a limit of time."""
     protocol = run.protocol
-    options: dict[str, Any] = {"metric": protocol.metric, "metrics": list(protocol.metrics[1:] or protocol.metrics)}
-    options |= {"n_folds": protocol.n_folds, "n_repeats": run.n_repeats}
+    own = {str(each) for each in protocol.own_metrics}
+    named = [name if name in own else repr(name) for name in protocol.metrics]  # the caller's own are variables there
+    options: dict[str, Any] = {"n_folds": protocol.n_folds, "n_repeats": run.n_repeats}
     options |= {"inner_folds": protocol.inner_folds, "seed": protocol.seed, "time_budget": None}
-    written = "".join(f", {name}={value!r}" for name, value in options.items())
+    written = f", metric={named[0]}, metrics=[{', '.join(named[1:] or named)}]"
+    written += "".join(f", {name}={value!r}" for name, value in options.items())
     methods = [name for name in METHODS if name in run.active]
     return f"import wellorder as wo\n\ntable = {table.recipe or '…'}\nboard = wo.compare(table, {methods!r}{written})"

@@ -18,6 +18,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..memory import available_bytes
+from ..metrics import Definition
 from ..sweeps import THREADS_FROM
 from ..writing import write_bytes
 from .leaderboard import LeftOut, Memory, Protocol
@@ -109,6 +110,8 @@ class Plan:
     memory: Memory
     free_bytes: float | None
     """What the system has left; None where it does not say."""
+    definition: Definition | None = None
+    """How the metric reads; None where its name is not known here."""
 
 
 def choose_methods(task: Task, methods: Sequence[str] | None, first: Split) -> tuple[list[str], list[LeftOut], Memory]:

@@ -13,10 +13,10 @@ import sklearn
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from ..metrics import Metric
+from ..metrics import AnyMetric, Metric
 from ..samples import Sample, read_sample
 from ..sweeps import Floats
-from .parts import Measure, judge, read_measures
+from .judging import judge_model, read_metrics
 from .significance import Interval, mean_interval
 from .splits import Split, read_splits
 
@@ -77,7 +77,7 @@ def cross_validate(
     *,
     groups: Any = None,
     sample_weight: Any = None,
-    metrics: str | Metric | Sequence[str | Metric] = ("swapped_pairs",),
+    metrics: AnyMetric | Sequence[AnyMetric] = ("swapped_pairs",),
     cv: Any = 5,
     n_repeats: int = 1,
     seed: int = 0,
@@ -101,10 +101,10 @@ def cross_validate(
         One id a row: whole groups stay together, and only rows of one group are compared.
     sample_weight : array of shape (n,), optional
         Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
-    metrics : str or sequence of str, default=("swapped_pairs",)
+    metrics : str, Metric, Definition, or sequence of these, default=("swapped_pairs",)
         Any names that ``wellorder.metrics.parse`` reads; of comparisons, those of
         ``wellorder.metrics.COMPARISON_METRICS``. Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for
-        1 − the model's own score.
+        1 − the model's own score. A function of your own comes through ``wellorder.metrics.make``.
     cv : int, splitter or splits, default=5
         Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
     n_repeats : int, default=1
@@ -134,7 +134,7 @@ def cross_validate(
     """
     with sklearn.config_context(enable_metadata_routing=True):
         sample = read_sample(estimator, X, y, groups, sample_weight)
-        measures = read_measures(metrics, sample.order)
+        measures = read_metrics(metrics, sample.order.kind)
         splits = read_splits(sample, cv, n_repeats, seed)
         judged = sample.order.is_judged
         trials = (
@@ -142,11 +142,11 @@ def cross_validate(
             for split in splits
         )
         rows, fit_seconds, score_seconds = zip(*Parallel(n_jobs=n_jobs)(trials), strict=True)
-    values = {measure.name: column for measure, column in zip(measures, np.array(rows).T, strict=True)}
+    values = {str(measure): column for measure, column in zip(measures, np.array(rows).T, strict=True)}
     _warn_if_undefined(values)
     return CrossValidation(
         by_metric=values,
-        greater_is_better={measure.name: measure.greater_is_better for measure in measures},
+        greater_is_better={str(measure): measure.greater_is_better for measure in measures},
         splits=tuple(splits),
         n_judged=tuple((int(judged[split.train].sum()), int(judged[split.test].sum())) for split in splits),
         fit_seconds=np.array(fit_seconds),
@@ -155,7 +155,7 @@ def cross_validate(
 
 
 def _try(
-    estimator: Any, training: Sample, testing: Sample, measures: tuple[Measure, ...]
+    estimator: Any, training: Sample, testing: Sample, measures: tuple[Metric, ...]
 ) -> tuple[list[float], float, float]:
     """Fit and judge on one split, perhaps in another process; return the judgement and the seconds of both."""
     with sklearn.config_context(enable_metadata_routing=True):
@@ -163,7 +163,7 @@ def _try(
         began = perf_counter()
         training.fit(model)
         fitted = perf_counter()
-        judged = judge(model, testing, measures)
+        judged = judge_model(model, testing, measures)
         return judged, fitted - began, perf_counter() - fitted
 
 

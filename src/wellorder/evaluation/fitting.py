@@ -11,11 +11,13 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from ..data import ComparisonTable, Table, TableRanker
+from ..methods import Method
+from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
 from ..scoring import advantage_of, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
-from .judging import PROBABILITY_METRICS, check_metric, default_metrics, threshold_of
-from .methods import METHODS, Method, find_method, make_seeded
+from .judging import default_metrics, read_metrics, threshold_of
+from .methods import METHODS, find_method, make_seeded
 from .searching import choose_params
 from .tasks import AnyTable, make_task
 
@@ -206,33 +208,32 @@ def _choose(method: Method, table: AnyTable, params: dict[str, Any], seed: int) 
     return params | choose_params(estimator, grid, part, n_folds=5, seed=seed)
 
 
-def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[str] = ()) -> dict[str, float]:
+def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[AnyMetric] = ()) -> dict[str, float]:
     """Judge a model on a table with grades or comparisons, as ``wellorder evaluate`` does.
 
     Where the model gives probabilities of outcomes, ``metrics`` may name those of ``PROBABILITY_METRICS`` as well.
     """
     task = make_task(table)
-    by_chance = PROBABILITY_METRICS if isinstance(table, ComparisonTable) else {}
-    wanted = [name if name in by_chance else check_metric(name, task.supervision) for name in metrics]
-    names = tuple(dict.fromkeys(wanted or default_metrics(task.order)))
+    wanted = read_metrics(metrics or default_metrics(task.order), task.supervision, probabilities=True)
+    of_probabilities = [metric for metric in wanted if metric.definition.needs == "probabilities"]
     if not isinstance(table, ComparisonTable):
         warn_if_groups_are_lost(model, table.groups, "read the table with group=")
     scores = np.asarray(model.decision_function(table.rows), dtype=float)
-    plain = tuple(name for name in names if name not in by_chance)
-    found = task.judge(scores, np.arange(len(table)), plain, threshold_of(model), advantage_of(model)).metrics
-    if isinstance(table, ComparisonTable) and len(plain) < len(names):
-        found |= _judge_probabilities(model, table, [name for name in names if name in by_chance])
-    return {name: found[name] for name in names}
+    of_scores = [metric for metric in wanted if metric not in of_probabilities]
+    found = task.judge(scores, np.arange(len(table)), of_scores, threshold_of(model), advantage_of(model)).metrics
+    if isinstance(table, ComparisonTable) and of_probabilities:
+        found |= _judge_probabilities(model, table, of_probabilities)
+    return {str(metric): found[str(metric)] for metric in wanted}
 
 
-def _judge_probabilities(model: TableRanker, table: ComparisonTable, names: Sequence[str]) -> dict[str, float]:
+def _judge_probabilities(model: TableRanker, table: ComparisonTable, metrics: Sequence[Metric]) -> dict[str, float]:
     if not hasattr(model, "predict_proba"):
         raise ValueError(
-            f"{names[0]} judges probabilities, and {type(model.ranker_).__name__} gives none; compare-svm and davidson "
-            "do"
+            f"{metrics[0]} judges probabilities, and {type(model.ranker_).__name__} gives none; compare-svm and "
+            "davidson do"
         )
     P, compared = model.predict_proba(table), table.comparisons
-    return {name: PROBABILITY_METRICS[name](compared.outcome, P, compared.weight) for name in names}
+    return {str(metric): metric(compared.outcome, P, sample_weight=compared.weight) for metric in metrics}
 
 
 # --------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..samples import Sample, read_sample
 from ..sweeps import Floats
 from ..writing import write_p_value
 from .board_view import verdict
-from .parts import judge, read_measures
+from .judging import judge_model, read_metrics
 from .significance import TOLD_APART, Interval, PairedTest, corrected_resampled_test, holm, mean_interval
 from .splits import Split, read_splits
 
@@ -201,13 +201,13 @@ def _values(
     estimator: Any, parameter: str, order: Any, sample: Sample, judged: Grades, splits: Sequence[Split]
 ) -> list[float]:
     """Fit on the training part of each split and judge on its test part; NaN where that has no pair."""
-    measures, out = read_measures("wmw", judged), []
+    measures, out = read_metrics("wmw", "grades"), []
     for split in splits:
         here = _without_empty(order, judged, split) if isinstance(order, OrderGraph) else order
         fitted = clone(estimator).set_params(**{parameter: here})
         sample.take(split.train).fit(fitted)
         testing = replace(sample.take(split.test, split.train), target=judged.take(split.test))
-        out += judge(fitted, testing, measures)
+        out += judge_model(fitted, testing, measures)
     return out
 
 

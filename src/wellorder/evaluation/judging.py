@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -13,19 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics import (
-    COMPARISON_METRICS,
-    METRICS,
-    Metric,
-    comparison_brier,
-    comparison_log_loss,
-    comparison_roc,
-    ndcg,
-    order_error_rates,
-    parse,
-)
-from ..order import Comparisons, Grades, refuse_beside
-from ..suggest import suggest
+from ..metrics import AnyMetric, Definition, Metric, comparison_roc, ndcg, order_error_rates, parse
+from ..order import Comparisons, Grades, Kind, refuse_beside
+from ..samples import Sample
+from ..scoring import advantage_of
 from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
 
@@ -320,30 +310,26 @@ class Judgement:
     """Whether no two rows that should be told apart have different scores."""
 
 
-PROBABILITY_METRICS: dict[str, Callable[..., float]] = {
-    "comparison_brier": comparison_brier,
-    "comparison_log_loss": comparison_log_loss,
-}
-"""Metrics of probabilities against outcomes: functions of (outcomes, probabilities, weights)."""
+def read_metrics(
+    metrics: AnyMetric | Iterable[AnyMetric], supervision: Kind, *, probabilities: bool = False
+) -> tuple[Metric, ...]:
+    """Read what scores are judged by, each metric once; an unknown name is an error that lists the known.
 
-
-def check_metric(name: str, supervision: str) -> str:
-    """Return a metric's name as it prints; an unknown one is an error that lists the known."""
-    if supervision == "grades":
-        return str(parse(name))
-    if name in PROBABILITY_METRICS:
-        raise ValueError(
-            f"{name} judges probabilities, which not every method gives; fit one that does, such as compare-svm, and "
-            "evaluate it"
-        )
-    if name not in COMPARISON_METRICS:
-        raise ValueError(f"there is no metric {name!r} of comparisons; {suggest(name, COMPARISON_METRICS)}")
-    return name
-
-
-def greater_is_better(name: str, supervision: str) -> bool:
-    """Say whether a higher value of the metric is a better one."""
-    return parse(name).greater_is_better if supervision == "grades" else COMPARISON_METRICS[name].greater_is_better
+    Those of ``probabilities`` are refused where not every model that is judged gives any.
+    """
+    given = [metrics] if isinstance(metrics, str | Definition) or callable(metrics) else list(metrics)
+    if not given:
+        raise ValueError("name at least one metric")
+    found: dict[str, Metric] = {}
+    for metric in (parse(each, supervision) for each in given):
+        if found.setdefault(str(metric), metric) != metric:
+            raise ValueError(f"two metrics are called '{metric}'; give one of them another name")
+        if metric.definition.needs == "probabilities" and not probabilities:
+            raise ValueError(
+                f"{metric} judges probabilities, which not every method gives; fit one that does, such as compare-svm, "
+                "and evaluate it"
+            )
+    return tuple(found.values())
 
 
 def suits_gain(grades: Grades) -> bool:
@@ -374,14 +360,14 @@ def default_metrics(supervision: Grades | Comparisons) -> tuple[str, ...]:
     return ("swapped_pairs", "kendall_tau")
 
 
-def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[str], bins: Bins | None = None) -> Judgement:
+def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[AnyMetric], bins: Bins | None = None) -> Judgement:
     """Judge scores of graded rows; a metric that is not defined there is NaN.
 
     ``bins`` are the rows' places in the grade × grade table, where the bins are those of a larger table.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
-        values = {name: value_of(parse(name), grades, scores) for name in metrics}
+        values = {str(metric): value_of(metric, grades, scores) for metric in map(parse, metrics)}
         curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
         swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
@@ -396,13 +382,18 @@ def threshold_of(model: Any) -> float:
 
 
 def judge_comparisons(
-    comparisons: Comparisons, scores: Floats, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+    comparisons: Comparisons,
+    scores: Floats,
+    metrics: Sequence[AnyMetric],
+    threshold: float = 0.0,
+    advantage: float = 0.0,
 ) -> Judgement:
     """Judge item scores against comparisons, given what a model makes of them; NaN where a metric is not defined."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
         values = {
-            name: COMPARISON_METRICS[name].function(comparisons, scores, threshold, advantage) for name in metrics
+            str(metric): metric(comparisons, scores, threshold=threshold, advantage=advantage)
+            for metric in (parse(each, "comparisons") for each in metrics)
         }
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
     differences = scores[comparisons.right] - scores[comparisons.left]
@@ -422,5 +413,31 @@ def _are_all_tied(grades: Grades, scores: Floats) -> bool:
 
 def value_of(metric: Metric, grades: Grades, scores: Floats) -> float:
     """Evaluate a metric; places in a list have no row weights, so metrics of lists go without them."""
-    weighs = "sample_weight" in inspect.signature(METRICS[metric.name].function).parameters
-    return float(metric(grades if weighs else grades.without_weights(), scores))
+    return metric(grades if metric.definition.takes_weights else grades.without_weights(), scores)
+
+
+def judge_model(model: Any, part: Sample, metrics: Sequence[Metric]) -> list[float]:
+    """Evaluate a fitted model by each metric; NaN, without a word, where one is not defined."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* is not defined: ")  # the caller counts them and says so once
+        if part.holds_pairs:
+            return [_of_pairs(metric, model, part) for metric in metrics]
+        scores, order = part.scores(model), part.order
+        if isinstance(order, Grades):
+            return [value_of(metric, order, scores) for metric in metrics]
+        rule = {"threshold": threshold_of(model), "advantage": advantage_of(model)}
+        return [metric(order, scores, **rule) for metric in metrics]
+
+
+def _of_pairs(metric: Metric, model: Any, part: Sample) -> float:
+    """Judge a model of pairs: by its own error, which knows its threshold for ties, or by differences of scores.
+
+    They are those of two items a pair, of which the left one has the score 0.
+    """
+    outcome = part.order.outcome if isinstance(part.order, Comparisons) else None
+    if metric.name in ("swapped_pairs", "comparison_error"):
+        return 1.0 - float(model.score(part.X, outcome))
+    differences = part.scores(model)
+    left = np.arange(len(differences))
+    met = Comparisons(left, left + len(left), outcome)
+    return metric(met, np.concatenate([np.zeros_like(differences), differences]))

@@ -11,7 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..metrics import find_definition
+from ..metrics import Definition, Metric, find_definition, parse
+from ..order import Kind
 from ..sweeps import Floats
 from .board_view import view_board
 from .doctor import Health, html_row
@@ -58,6 +59,21 @@ class Protocol:
     """How many trials ran side by side."""
     memory: Memory | None = None
     """An estimate, made before the first fit."""
+    own_metrics: tuple[Metric, ...] = ()
+    """Metrics that the caller brought along: nobody else knows what their names stand for."""
+
+    @property
+    def measures(self) -> tuple[Metric, ...]:
+        """The metrics themselves, the one to go by first."""
+        own = {str(each): each for each in self.own_metrics}
+        of: Kind = "comparisons" if self.split_by == "pairs" else "grades"
+        return tuple(own.get(name) or parse(name, of) for name in self.metrics)
+
+    @property
+    def definition(self) -> Definition | None:
+        """How the metric reads; None where its name is not known here."""
+        own = {str(each): each.definition for each in self.own_metrics}
+        return own.get(self.metric) or find_definition(self.metric, comparisons=self.split_by == "pairs")
 
 
 @dataclass(frozen=True)
@@ -187,7 +203,7 @@ def make_leaderboard(
     tested = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
     p_values = _against_leader(kept, tested)
     standings = tuple(
-        make_standing(kept, name, protocol.metrics, p_value)
+        make_standing(kept, name, protocol.metrics, protocol.definition, p_value)
         for name, p_value in zip(ranked, [None, *p_values], strict=True)
     )
     return Leaderboard(
@@ -233,9 +249,13 @@ def _test_share(records: Sequence[Record]) -> float:
 
 
 def make_standing(
-    records: Sequence[Record], method: str, metrics: Sequence[str], p_value: float | None = float("nan")
+    records: Sequence[Record],
+    method: str,
+    metrics: Sequence[str],
+    definition: Definition | None,
+    p_value: float | None = float("nan"),
 ) -> Standing:
-    """Sum up what records say of one method; a board goes by the first of the metrics."""
+    """Sum up what records say of one method; a board goes by the first of the metrics, and its definition."""
     mine, metric = _of(records, method), metrics[0]
     values = _values(mine, method, metric)
     finite = values[np.isfinite(values)]
@@ -244,7 +264,7 @@ def make_standing(
     if len(finite) > 2 and float(np.ptp(finite)) > 0 and not n_without_order:
         sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
         interval = mean_interval(finite, *sizes)
-        low, high = _within(metric, interval.low), _within(metric, interval.high)
+        low, high = _within(definition, interval.low), _within(definition, interval.high)
     chosen = Counter(json.dumps(plain(record.params), sort_keys=True) for record in mine).most_common(1)
     return Standing(
         method=method,
@@ -263,11 +283,7 @@ def make_standing(
     )
 
 
-def _within(metric: str, value: float) -> float:
-    """Keep the end of an interval to the values that a metric can have: 1 is the best there is, of errors 0."""
-    definition = find_definition(metric)
-    if definition is None:
-        return value
-    if definition.is_share:
-        return min(max(value, 0.0), 1.0)
-    return min(value, 1.0) if definition.greater_is_better else max(value, 0.0)
+def _within(definition: Definition | None, value: float) -> float:
+    """Keep the end of an interval to the values that a metric can have."""
+    low, high = (-np.inf, np.inf) if definition is None else definition.bounds
+    return float(min(max(value, low), high))

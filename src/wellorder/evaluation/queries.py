@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from scipy.stats import permutation_test
 
-from ..metrics import Metric, parse
+from ..metrics import AnyMetric, parse
 from ..order import encode_groups, exact_numbers, read_column
 from ..sweeps import Floats
 
 
-def by_query(metric: str | Metric, y: Any, scores: Any, groups: Any) -> dict[Hashable, float]:
+def by_query(metric: AnyMetric, y: Any, scores: Any, groups: Any) -> dict[Hashable, float]:
     """Return the metric's value on each query, by its id; NaN where it is not defined.
 
     Parameters
     ----------
-    metric : str or Metric
+    metric : str, Metric or Definition
         Such as ``ndcg@10``.
     y : array of shape (n,)
         Grades: numbers.

@@ -17,12 +17,12 @@ from sklearn.utils import check_array
 
 from .. import deadline as deadlines
 from ..estimators import KernelModel
-from ..metrics import Metric
+from ..methods import Grid
+from ..metrics import AnyMetric, Metric
 from ..samples import Sample, read_sample
 from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
 from ..sweeps import Floats
-from .methods import Grid
-from .parts import Measure, judge, read_measures
+from .judging import judge_model, read_metrics
 from .significance import known_mean
 from .splits import Split, feasible_folds, read_splits
 
@@ -214,7 +214,7 @@ def search(
     *,
     groups: Any = None,
     sample_weight: Any = None,
-    metric: str | Metric = "swapped_pairs",
+    metric: AnyMetric = "swapped_pairs",
     cv: Any = 5,
     seed: int = 0,
     deadline: Callable[[], float | None] | None = None,
@@ -242,10 +242,10 @@ def search(
         One id a row: whole groups stay together, and only rows of one group are compared.
     sample_weight : array of shape (n,), optional
         Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
-    metric : str, default="swapped_pairs"
+    metric : str, Metric or Definition, default="swapped_pairs"
         Any name that ``wellorder.metrics.parse`` reads; of comparisons, one of
         ``wellorder.metrics.COMPARISON_METRICS``. Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for
-        1 − the model's own score.
+        1 − the model's own score. A function of your own comes through ``wellorder.metrics.make``.
     cv : int, splitter or splits, default=5
         Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
     seed : int, default=0
@@ -286,7 +286,7 @@ def search(
     began = perf_counter()
     with sklearn.config_context(enable_metadata_routing=True):
         sample = read_sample(estimator, X, y, groups, sample_weight)
-        (measure,) = read_measures(metric, sample.order)
+        (measure,) = read_metrics(metric, sample.order.kind)
         points = list(ParameterGrid(grid))
         splits = read_splits(sample, cv, seed=seed)
         run = _Run(estimator, sample, points, splits, measure, deadline)
@@ -298,7 +298,7 @@ def search(
         best_params=points[best],
         best_estimator=best_estimator,
         best_score=run.table()[best].mean,
-        metric=measure.name,
+        metric=str(measure),
         greater_is_better=measure.greater_is_better,
         table=run.table(),
         n_skipped=run.n_skipped,
@@ -335,7 +335,7 @@ class _Run:
         sample: Sample,
         points: list[dict[str, Any]],
         splits: list[Split],
-        measure: Measure,
+        measure: Metric,
         deadline: Callable[[], float | None] | None,
     ) -> None:
         self._estimator, self._sample, self._points, self._splits = estimator, sample, points, splits
@@ -373,7 +373,7 @@ class _Run:
             dtype = None if household.kernel is None else household.precision(family, place, cuts.n_rows)
             training, testing = cuts.parts(dtype)
             training.fit(model)
-            self._values[number, fold] = judge(model, testing, (self._measure,))[0]
+            self._values[number, fold] = judge_model(model, testing, (self._measure,))[0]
             self._done[number, fold] = True
             self._seconds[number, fold] = perf_counter() - began
 
@@ -394,7 +394,7 @@ class _Run:
 
     def best(self) -> int:
         """Choose a point: the best mean, then the smallest C, then the first."""
-        table, name = self.table(), self._measure.name
+        table, name = self.table(), str(self._measure)
         if self.n_skipped:
             folds = np.flatnonzero((self._done & np.isnan(self._values)).any(axis=0)).tolist()
             warnings.warn(
@@ -440,7 +440,7 @@ def choose_params(
     *,
     n_folds: int,
     seed: int,
-    metric: str = "swapped_pairs",
+    metric: AnyMetric = "swapped_pairs",
     deadline: Callable[[], float | None] | None = None,
 ) -> dict[str, Any]:
     """Choose an estimator's parameters from a grid by folds of a training part.

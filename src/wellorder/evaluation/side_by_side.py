@@ -18,9 +18,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from joblib import Parallel, delayed
 
+from ..methods import Method
 from ..sweeps import Array, one_thread
 from .leaderboard import Protocol
-from .methods import Method
 from .records import Record
 from .splits import Split
 from .tasks import AnyTable, Task, make_task

@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 
 from ..data import ComparisonTable, Table, TableEncoder
-from ..order import Comparisons, Grades
+from ..methods import Size
+from ..metrics import AnyMetric
+from ..order import Comparisons, Grades, Kind
 from ..samples import Sample
 from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
 from .judging import Bins, Judgement, bin_grades, judge_comparisons, judge_grades
-from .methods import Size, Supervision, measure_size
+from .methods import measure_size
 from .splits import Split, feasible_folds, feasible_n_folds, n_lists_with_pair
 
 
@@ -53,7 +55,7 @@ class Task:
         return self.table.source
 
     @property
-    def supervision(self) -> Supervision:
+    def supervision(self) -> Kind:
         """What there is to learn from."""
         return self.order.kind
 
@@ -100,7 +102,7 @@ class Task:
         return np.asarray(list_scores(model, part.encode(test), test.groups), dtype=float)
 
     def judge(
-        self, scores: Floats, rows: Ints, metrics: Sequence[str], threshold: float = 0.0, advantage: float = 0.0
+        self, scores: Floats, rows: Ints, metrics: Sequence[AnyMetric], threshold: float = 0.0, advantage: float = 0.0
     ) -> Judgement:
         """Judge scores of a test part.
 

@@ -21,12 +21,13 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..deadline import OutOfTime, deadline
+from ..methods import Method
 from ..order import Comparisons
 from ..scoring import advantage_of
 from ..sweeps import THREADS_FROM, Floats
 from .judging import threshold_of
 from .leaderboard import Protocol
-from .methods import Method, make_seeded
+from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
 from .searching import MOST_SEARCHED, SAMPLE, choose_params
 from .splits import Split
@@ -163,7 +164,7 @@ def run_trial(
                 part,
                 n_folds=protocol.inner_folds,
                 seed=seed,
-                metric=protocol.metric,
+                metric=protocol.measures[0],
                 deadline=left,
             )
             searched = time.perf_counter()
@@ -171,7 +172,7 @@ def run_trial(
                 model.set_params(**params).fit(part.X, part.order)
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
-            judgement = task.judge(scores, split.test, protocol.metrics, threshold_of(model), advantage_of(model))
+            judgement = task.judge(scores, split.test, protocol.measures, threshold_of(model), advantage_of(model))
         except OutOfTime:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"

@@ -21,13 +21,28 @@ from .concordance import (
     swapped_pairs,
     wmw,
 )
+from .lists import Retrieved as Retrieved
 from .push import p_norm_push
-from .registry import COMPARISON_METRICS, METRICS, Definition, Metric, Scorer, find_definition, parse, scorer
+from .registry import (
+    COMPARISON_METRICS,
+    METRICS,
+    PROBABILITY_METRICS,
+    AnyMetric as AnyMetric,
+    Definition,
+    Metric,
+    Scorer,
+    find_definition,
+    is_ours as is_ours,
+    make,
+    parse,
+    scorer,
+)
 from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
 
 __all__ = [
     "COMPARISON_METRICS",
     "METRICS",
+    "PROBABILITY_METRICS",
     "ComparisonROC",
     "Definition",
     "Metric",
@@ -45,6 +60,7 @@ __all__ = [
     "comparison_roc",
     "find_definition",
     "kendall_tau",
+    "make",
     "misranking_cost",
     "ndcg",
     "order_error_rates",

@@ -18,15 +18,27 @@ from .inputs import Empty, read_unweighted, relevant_levels, undefined
 
 
 @dataclass(frozen=True)
+class Retrieved:
+    """In place of scores: those of lists that need not hold every judged row, and may hold others.
+
+    A judged row without a score stands nowhere, but counts among the relevant ones and in the best order. A row with a
+    score and without a grade takes its place, and is not relevant.
+    """
+
+    scores: Floats
+    """NaN where a row stands nowhere."""
+
+
+@dataclass(frozen=True)
 class Lists:
-    """The judged rows by group, then by descending score; O(n log n) to make."""
+    """The rows that have a place, by group, then by descending score; O(n log n) to make."""
 
     rows: Ints
     """Which row stands where."""
     level: Ints
-    """The level number of each place."""
+    """The level number of each place; −1 where a retrieved row was not judged."""
     sizes: Ints
-    """How many judged rows each group has, perhaps none."""
+    """How many places each group has, perhaps none."""
     first: Ints
     """The place where each run of equal scores begins."""
 
@@ -92,15 +104,19 @@ def mean_of_lists(name: str, values: Floats, defined: Bools, sizes: Ints, empty:
 
 
 def make_lists(grades: Grades, scores: Any) -> Lists:
-    """Sort the judged rows by group and descending score, and find the ties."""
-    values = to_numpy(check_scores(scores, len(grades)))
-    judged = grades.level >= 0
+    """Sort the judged rows, or those that were retrieved, by group and descending score, and find the ties."""
+    if isinstance(scores, Retrieved):
+        placed = ~np.isnan(scores.scores)
+        values = np.where(placed, scores.scores, 0.0)
+    else:
+        placed = grades.level >= 0
+        values = to_numpy(check_scores(scores, len(grades)))
     block = grades.group
-    if block is None and not judged.all():
+    if block is None and not placed.all():
         block = np.zeros(len(grades), np.int32)
-    if block is not None and not judged.all():
-        block = np.where(judged, block, -1).astype(np.int32)
-    sizes = np.array([len(grades)]) if block is None else np.bincount(block[judged], minlength=grades.n_groups)
+    if block is not None and not placed.all():
+        block = np.where(placed, block, -1).astype(np.int32)
+    sizes = np.array([len(grades)]) if block is None else np.bincount(block[placed], minlength=grades.n_groups)
     bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     rows = sort_rows(-values, block, bounds, compiled=use_compiled(len(values)))
     ordered = values[rows]
@@ -110,9 +126,11 @@ def make_lists(grades: Grades, scores: Any) -> Lists:
     return Lists(rows=rows, level=grades.level[rows], sizes=sizes, first=np.flatnonzero(opens))
 
 
-def judged_lists(name: str, y: Any, scores: Any, groups: Any, positive: Any) -> tuple[Lists, Array]:
-    """Return the ranked lists, and the number of relevant rows in each run of ties."""
+def judged_lists(name: str, y: Any, scores: Any, groups: Any, positive: Any) -> tuple[Lists, Array, Array]:
+    """Return the ranked lists, the relevant rows in each run of ties, and those of each group, with a place or not."""
     grades = read_unweighted(name, y, groups)
-    lists = make_lists(grades, scores)
-    relevant = relevant_levels(grades, positive) if len(lists.rows) else np.zeros(1, bool)
-    return lists, lists.run_sums(relevant[lists.level].astype(np.int64))
+    lists, judged = make_lists(grades, scores), grades.level >= 0
+    relevant = np.append(relevant_levels(grades, positive) if judged.any() else [], False).astype(bool)  # level −1: not
+    hits = lists.run_sums(relevant[lists.level].astype(np.int64))
+    group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+    return lists, hits, np.bincount(group[relevant[grades.level]], minlength=len(lists.sizes))

@@ -65,8 +65,7 @@ def p_norm_push(
     check_ties(ties)
     if isinstance(p, bool) or not isinstance(p, Real) or not 1 <= p < np.inf:
         raise ValueError(f"p={p!r} must be a finite number, at least 1")
-    lists, hits = judged_lists("p_norm_push", y, scores, groups, positive)
-    positives = np.bincount(lists.run_group, hits, minlength=len(lists.sizes))
+    lists, hits, positives = judged_lists("p_norm_push", y, scores, groups, positive)
     defined = (positives > 0) & (lists.sizes > positives)
     if not defined.any():
         return undefined("p_norm_push", "no query has both a positive and a negative row")

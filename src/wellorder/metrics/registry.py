@@ -1,4 +1,4 @@
-"""Metrics by name: one spelling for Python, the command line, tables and files."""
+"""Metrics by name: one record a metric, and one spelling for Python, the command line, tables and files."""
 
 from __future__ import annotations
 
@@ -6,149 +6,256 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf, nan
 from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
+import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from ..order import Grades
+from ..order import Comparisons, Grades, Kind, exact_numbers
 from ..scoring import list_scores, warn_if_groups_are_lost
 from ..suggest import suggest
-from .comparisons import missed_comparisons, swapped_comparisons, tie_auc
+from ..sweeps import Floats
+from .comparisons import (
+    comparison_brier,
+    comparison_log_loss,
+    missed_comparisons,
+    swapped_comparisons,
+    tie_auc,
+)
 from .concordance import auc_consecutive, auc_ovo, auc_pairs, kendall_tau, misranking_cost, swapped_pairs, wmw
+from .inputs import read_grades
 from .push import p_norm_push
 from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
 
 Value: TypeAlias = bool | int | float | str
+Needs: TypeAlias = Literal["grades", "lists", "comparisons", "probabilities"]
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A metric as it stands in the registry: a function of (y, scores, groups), and how to read it."""
+    """All that is known of a metric: its function, and how its values read."""
 
     function: Callable[..., float]
+    name: str
     greater_is_better: bool
     title: str
     """What it is called in a sentence."""
     meaning: str
     """What it says, in one sentence for a person."""
+    needs: Needs = "grades"
+    """What the function takes.
+
+    "grades": (y, scores, groups=). "lists": the same, and lists that miss judged rows, as TREC runs do
+    (:class:`~wellorder.metrics.lists.Retrieved`). "comparisons": (comparisons, scores, threshold=, advantage=).
+    "probabilities": (outcomes, probabilities, weights).
+    """
+    bounds: tuple[float, float] = (-inf, inf)
+    """The lowest and the highest value there can be: intervals end there."""
+    chance: float | None = None
+    """What a random order without ties reaches on average, where that hangs on nothing else."""
     is_share: bool = False
     """Whether it is a share of errors, which people read in percent."""
+    aliases: tuple[str, ...] = ()
+    """Other names that :func:`parse` reads."""
     cutoff: str | None = None
     """The parameter that ``name@10`` sets, if there is one."""
     needs_cutoff: bool = False
     """Whether the name alone means nothing."""
-    defaults: Mapping[str, Value] = field(default_factory=dict)
+    defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
     """Options that the function asks for and a name may leave out."""
 
+    @property
+    def supervision(self) -> Kind:
+        """What the scores are held against."""
+        return "grades" if self.needs in ("grades", "lists") else "comparisons"
 
-METRICS: dict[str, Definition] = {
-    "swapped_pairs": Definition(
+    @property
+    def takes_weights(self) -> bool:
+        """Whether rows may weigh differently; places in a list have no weight."""
+        return "sample_weight" in inspect.signature(self.function).parameters
+
+
+_DEFINITIONS = (
+    Definition(
         swapped_pairs,
+        "swapped_pairs",
         greater_is_better=False,
         title="swapped pairs",
         meaning="The share of pairs of differently graded rows that stand the wrong way round; a tied pair counts as "
         "wrong.",
+        bounds=(0, 1),
+        chance=0.5,
         is_share=True,
     ),
-    "wmw": Definition(
+    Definition(
         wmw,
+        "wmw",
         greater_is_better=True,
         title="WMW",
         meaning="The share of pairs in the right order, ties counting half: the area under the ROC curve where there "
         "are two grades.",
+        bounds=(0, 1),
+        chance=0.5,
     ),
-    "auc_pairs": Definition(
+    Definition(
         auc_pairs,
+        "auc_pairs",
         greater_is_better=True,
         title="AUC over pairs",
         meaning="The area under the ROC curve, pooled over all pairs of grades.",
+        bounds=(0, 1),
+        chance=0.5,
     ),
-    "auc_ovo": Definition(
+    Definition(
         auc_ovo,
+        "auc_ovo",
         greater_is_better=True,
         title="AUC, each two grades",
         meaning="The area under the ROC curve, averaged over each two grades.",
+        bounds=(0, 1),
+        chance=0.5,
     ),
-    "auc_consecutive": Definition(
+    Definition(
         auc_consecutive,
+        "auc_consecutive",
         greater_is_better=True,
         title="AUC of neighbours",
         meaning="The area under the ROC curve, averaged over each two neighbouring grades.",
+        bounds=(0, 1),
+        chance=0.5,
     ),
-    "misranking_cost": Definition(
+    Definition(
         misranking_cost,
+        "misranking_cost",
         greater_is_better=False,
         title="misranking cost",
         meaning="What the swapped pairs cost on average, a swap of distant grades costing more.",
+        bounds=(0, inf),
         defaults={"order": "linear"},
     ),
-    "kendall_tau": Definition(
+    Definition(
         kendall_tau,
+        "kendall_tau",
         greater_is_better=True,
         title="Kendall's τ",
         meaning="Pairs in the same order less pairs in opposite order, corrected for ties: 1 is the same order.",
+        bounds=(-1, 1),
+        chance=0.0,
+        aliases=("tau",),
     ),
-    "ndcg": Definition(
+    Definition(
         ndcg,
+        "ndcg",
         greater_is_better=True,
         title="NDCG",
         meaning="How close the top of each list is to the best possible top: 1 is perfect, and upper places weigh "
         "more.",
+        needs="lists",
+        bounds=(0, 1),
         cutoff="k",
     ),
-    "average_precision": Definition(
+    Definition(
         average_precision,
+        "average_precision",
         greater_is_better=True,
         title="average precision",
         meaning="The share of relevant rows down to each relevant row, averaged over them and the queries.",
+        needs="lists",
+        bounds=(0, 1),
+        aliases=("map",),
     ),
-    "precision": Definition(
+    Definition(
         precision_at,
+        "precision",
         greater_is_better=True,
         title="precision",
         meaning="The share of relevant rows among the first ones of each list.",
+        needs="lists",
+        bounds=(0, 1),
+        aliases=("precision_at",),
         cutoff="k",
         needs_cutoff=True,
     ),
-    "reciprocal_rank": Definition(
+    Definition(
         reciprocal_rank,
+        "reciprocal_rank",
         greater_is_better=True,
         title="reciprocal rank",
         meaning="One over the place of the first relevant row, averaged over queries.",
+        needs="lists",
+        bounds=(0, 1),
+        aliases=("mrr",),
         cutoff="k",
     ),
-    "p_norm_push": Definition(
+    Definition(
         p_norm_push,
+        "p_norm_push",
         greater_is_better=False,
         title="p-norm push",
         meaning="A cost of low-graded rows that stand high: the higher they stand, the more they cost.",
+        bounds=(0, inf),
     ),
-}
-"""Every metric of scores against grades. A new one is one function and an entry here."""
-
-COMPARISON_METRICS: dict[str, Definition] = {
-    "swapped_pairs": Definition(
+    Definition(
         swapped_comparisons,
+        "swapped_pairs",
         greater_is_better=False,
         title="swapped pairs",
         meaning="The share of decided comparisons that the scores put the wrong way round; tied scores count as wrong.",
+        needs="comparisons",
+        bounds=(0, 1),
+        chance=0.5,
         is_share=True,
     ),
-    "comparison_error": Definition(
+    Definition(
         missed_comparisons,
+        "comparison_error",
         greater_is_better=False,
         title="comparison error",
         meaning="The share of comparisons predicted wrongly: a wrong direction or a missed tie.",
+        needs="comparisons",
+        bounds=(0, 1),
         is_share=True,
     ),
-    "comparison_auc": Definition(
+    Definition(
         tie_auc,
+        "comparison_auc",
         greater_is_better=True,
         title="comparison AUC",
         meaning="How well score differences tell true differences, rightly directed, from ties: chance is ¼.",
+        needs="comparisons",
+        bounds=(0, 1),
+        chance=0.25,
     ),
-}
-"""Every metric of item scores against comparisons: a function of (comparisons, scores, threshold, advantage)."""
+    Definition(
+        comparison_brier,
+        "comparison_brier",
+        greater_is_better=False,
+        title="Brier score",
+        meaning="How far predicted probabilities are from what came, squared and summed over the three outcomes.",
+        needs="probabilities",
+        bounds=(0, 2),
+    ),
+    Definition(
+        comparison_log_loss,
+        "comparison_log_loss",
+        greater_is_better=False,
+        title="log loss",
+        meaning="How little probability was given to what came: minus its logarithm, on average.",
+        needs="probabilities",
+        bounds=(0, inf),
+    ),
+)
+"""Every metric. A new one is one function, and one entry here."""
+
+METRICS = {each.name: each for each in _DEFINITIONS if each.supervision == "grades"}
+"""Every metric of scores against grades, by its name."""
+
+COMPARISON_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == "comparisons"}
+"""Every metric of item scores against comparisons, by its name."""
+
+PROBABILITY_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == "probabilities"}
+"""Every metric of predicted probabilities against the outcomes of comparisons, by its name."""
 
 
 def find_definition(name: str, *, comparisons: bool = False) -> Definition | None:
@@ -168,14 +275,16 @@ def find_definition(name: str, *, comparisons: bool = False) -> Definition | Non
     'NDCG'
     """
     base = re.split(r"[(@]", name, maxsplit=1)[0]
-    first, second = (COMPARISON_METRICS, METRICS) if comparisons else (METRICS, COMPARISON_METRICS)
-    return first.get(base, second.get(base))
+    of_comparisons = {**COMPARISON_METRICS, **PROBABILITY_METRICS}
+    known = {**METRICS, **of_comparisons} if comparisons else {**of_comparisons, **METRICS}
+    return known.get(base)
 
 
-ALIASES = {"precision_at": "precision", "map": "average_precision", "mrr": "reciprocal_rank", "tau": "kendall_tau"}
-"""Other names that :func:`parse` reads; it prints the first."""
+# --------------------------------------------------------------------------------------------------
+# A metric with its parameters, and its name.
 
-_NOT_OPTIONS = {"y", "scores", "groups", "sample_weight"}
+
+_NOT_OPTIONS = {"y", "scores", "groups", "sample_weight", "comparisons", "threshold", "advantage", "probabilities"}
 _NAME = re.compile(r"(?P<name>[a-z_]+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
 
 
@@ -183,34 +292,60 @@ _NAME = re.compile(r"(?P<name>[a-z_]+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff
 class Metric:
     """A metric with its parameters: it prints as its name, and :func:`parse` reads that back."""
 
-    name: str
+    definition: Definition
     cutoff: int | None = None
     options: tuple[tuple[str, Value], ...] = ()
+
+    def __post_init__(self) -> None:
+        name = self.definition.name
+        if self.cutoff is not None and self.definition.cutoff is None:
+            raise ValueError(f"the metric {name!r} takes no cut-off; write it without '@{self.cutoff}'")
+        if self.cutoff is None and self.definition.needs_cutoff:
+            raise ValueError(f"the metric {name!r} needs a cut-off: write {name}@10, say")
+        if self.cutoff is not None and self.cutoff < 1:
+            raise ValueError(f"the cut-off of '{self}' must be at least 1")
+
+    @property
+    def name(self) -> str:
+        """What it is called, without its parameters."""
+        return self.definition.name
 
     @property
     def greater_is_better(self) -> bool:
         """Whether a higher value is a better one."""
-        return METRICS[self.name].greater_is_better
+        return self.definition.greater_is_better
 
     def __call__(self, y: Any, scores: Any, groups: Any = None, **options: Any) -> float:
-        """Evaluate scores against grades."""
-        definition = METRICS[self.name]
-        options = {**definition.defaults, **dict(self.options), **options}
-        if self.cutoff is not None and definition.cutoff is not None:
-            options = {definition.cutoff: self.cutoff, **options}
-        return definition.function(y, scores, groups=groups, **options)
+        """Evaluate scores against grades or comparisons."""
+        options = {**self.definition.defaults, **dict(self.options), **options}
+        if self.cutoff is not None and self.definition.cutoff is not None:
+            options = {self.definition.cutoff: self.cutoff, **options}
+        if self.definition.supervision == "grades":
+            options["groups"] = groups
+        return float(self.definition.function(y, scores, **options))
 
     def __str__(self) -> str:
         written = ",".join(f"{key}={value}" for key, value in self.options)
         return self.name + (f"({written})" if written else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
 
 
-def parse(name: str | Metric) -> Metric:
+AnyMetric: TypeAlias = str | Metric | Definition
+"""What :func:`parse` takes for a metric."""
+
+
+def parse(metric: AnyMetric, of: Kind = "grades") -> Metric:
     """Read a metric's name, such as ``ndcg@10``, ``wmw(average=edges)`` or ``ndcg(gain=linear,empty=0)@5``.
 
-    Options are those of the metric's function, in any order. ``map``, ``mrr``, ``tau`` and
-    ``precision_at`` are other names of ``average_precision``, ``reciprocal_rank``, ``kendall_tau`` and
-    ``precision``. ``misranking_cost`` has linear costs unless it says ``(order=dcg)``.
+    Options are those of the metric's function, in any order. Some metrics have other names as well: ``map`` is
+    ``average_precision``, ``mrr`` is ``reciprocal_rank``. ``misranking_cost`` has linear costs unless it says
+    ``(order=dcg)``.
+
+    Parameters
+    ----------
+    metric : str, Metric or Definition
+        A name; or a metric of your own, from :func:`make`.
+    of : {"grades", "comparisons"}
+        What it judges scores by.
 
     Examples
     --------
@@ -218,28 +353,32 @@ def parse(name: str | Metric) -> Metric:
     >>> print(metrics.parse("ndcg@10"), metrics.parse("map"), metrics.parse("swapped_pairs( ties = half )"))
     ndcg@10 average_precision swapped_pairs(ties=half)
     """
-    if isinstance(name, Metric):
-        return name
-    match = _NAME.fullmatch(name.strip()) if isinstance(name, str) else None
-    known = "" if match is None else ALIASES.get(match["name"], match["name"])
-    if match is None or known not in METRICS:
-        written = match["name"] if match is not None else str(name)
-        raise ValueError(f"there is no metric {name!r}; {suggest(written, sorted(METRICS))}")
-    definition = METRICS[known]
+    if isinstance(metric, Definition):
+        metric = Metric(metric)
+    if isinstance(metric, Metric):
+        if metric.definition.supervision != of:
+            raise ValueError(f"'{metric}' judges scores by {metric.definition.supervision}, and there are {of}")
+        return metric
+    if callable(metric):
+        called = getattr(metric, "__name__", "f")
+        raise ValueError(
+            f"nothing says of the function {called} whether more is better; give "
+            f"wellorder.metrics.make({called}, greater_is_better=True), or False, in its place"
+        )
+    match = _NAME.fullmatch(metric.strip()) if isinstance(metric, str) else None
+    known = METRICS if of == "grades" else {**COMPARISON_METRICS, **PROBABILITY_METRICS}
+    name = str(metric) if match is None else match["name"]
+    found = next((each for each in known.values() if name in (each.name, *each.aliases)), None)
+    if match is None or found is None:
+        where = "" if of == "grades" else " of comparisons"
+        raise ValueError(f"there is no metric {metric!r}{where}; {suggest(name, sorted(known))}")
     cutoff = None if match["cutoff"] is None else int(match["cutoff"])
-    if cutoff is not None and definition.cutoff is None:
-        raise ValueError(f"the metric {known!r} takes no cut-off; write it without '@{cutoff}'")
-    if cutoff is None and definition.needs_cutoff:
-        raise ValueError(f"the metric {known!r} needs a cut-off: write {known}@10, say")
-    if cutoff == 0:
-        raise ValueError(f"the cut-off of {name!r} must be at least 1")
-    return Metric(known, cutoff, _read_options(known, match["options"] or ""))
+    return Metric(found, cutoff, _read_options(found, match["options"] or ""))
 
 
-def _read_options(name: str, text: str) -> tuple[tuple[str, Value], ...]:
+def _read_options(definition: Definition, text: str) -> tuple[tuple[str, Value], ...]:
     """Read ``key=value,key=value`` and check it against the signature of the metric's function."""
-    definition = METRICS[name]
-    hints = get_type_hints(definition.function)
+    name, hints = definition.name, get_type_hints(definition.function)
     known = [key for key in inspect.signature(definition.function).parameters if key not in _NOT_OPTIONS]
     if definition.cutoff is not None:
         known.remove(definition.cutoff)
@@ -247,7 +386,7 @@ def _read_options(name: str, text: str) -> tuple[tuple[str, Value], ...]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, written = (piece.strip() for piece in part.partition("="))
         if not equals or not written or key not in known:
-            raise ValueError(f"{part!r} is no option of the metric {name!r}; it has {', '.join(known)}")
+            raise ValueError(f"{part!r} is no option of the metric {name!r}; it has {', '.join(known) or 'none'}")
         if key in options:
             raise ValueError(f"the option {key!r} of the metric {name!r} is given twice")
         options[key] = value = _value(written)
@@ -267,6 +406,99 @@ def _value(written: str) -> Value:
         except ValueError:
             continue
     return written
+
+
+def is_ours(metric: Metric) -> bool:
+    """Say whether a metric's name is all that one needs to know of it."""
+    comparisons = metric.definition.supervision == "comparisons"
+    return find_definition(metric.name, comparisons=comparisons) == metric.definition
+
+
+# --------------------------------------------------------------------------------------------------
+# A metric of one's own.
+
+
+def make(
+    function: Callable[..., float],
+    *,
+    greater_is_better: bool,
+    name: str | None = None,
+    needs: Kind = "grades",
+    bounds: tuple[float, float] = (-inf, inf),
+) -> Definition:
+    """Make a metric of a function of your own, for ``wo.search``, ``wo.cross_validate``, ``wo.compare`` and scorers.
+
+    Parameters
+    ----------
+    function : callable
+        ``f(y, scores)``, or ``f(y, scores, groups=...)`` where rows are in groups: three arrays of the rows that have a
+        grade. Grades are numbers, those of text the places of their levels; a group is a whole number. Of comparisons,
+        ``f(comparisons, scores)``, with the score of every item. It returns a number, NaN where it is not defined. To
+        be called in other processes it must be one that can be pickled.
+    greater_is_better : bool
+        Whether a higher value is a better one.
+    name : str, optional
+        What tables and records call it; the function's own name unless given.
+    needs : {"grades", "comparisons"}
+        What the function takes.
+    bounds : (float, float), optional
+        The lowest and the highest value there can be: intervals end there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wellorder as wo
+    >>> def first_grade(y, scores):
+    ...     return y[scores.argmax()]
+    >>> X = np.random.default_rng(0).standard_normal((100, 2))
+    >>> metric = wo.metrics.make(first_grade, greater_is_better=True)
+    >>> found = wo.cross_validate(wo.RankSVM(), X, np.clip(np.round(X[:, 0]), -1, 1), metrics=metric)
+    >>> found["first_grade"].tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    name = getattr(function, "__name__", "") if name is None else name
+    if not name.isidentifier():
+        raise ValueError(f"a metric cannot be called {name!r}: name= is the word that tables and records know it by")
+    if find_definition(name) is not None:
+        raise ValueError(f"there is a metric {name!r} already; give yours another name=")
+    if needs not in get_args(Kind):
+        raise ValueError(f"needs={needs!r} is not known; use 'grades' or 'comparisons'")
+    wrapped = OfGrades(function) if needs == "grades" else OfComparisons(function)
+    meaning = "A metric of its own."
+    return Definition(wrapped, name, greater_is_better, name.replace("_", " "), meaning, needs=needs, bounds=bounds)
+
+
+@dataclass(frozen=True)
+class OfGrades:
+    """A function of plain arrays, as a metric of grades."""
+
+    function: Callable[..., float]
+
+    def __call__(self, y: Any, scores: Any, groups: Any = None) -> float:
+        """Hand over the rows that have a grade; NaN where there is none."""
+        grades = read_grades(y, groups)
+        rows = np.flatnonzero(grades.level >= 0)
+        if not len(rows):
+            return nan
+        lists = {} if grades.group is None else {"groups": grades.group[rows]}
+        return self.function(grades.level_values[grades.level[rows]], exact_numbers(scores)[rows], **lists)
+
+
+@dataclass(frozen=True)
+class OfComparisons:
+    """A function of comparisons and scores alone, as a metric of comparisons."""
+
+    function: Callable[..., float]
+
+    def __call__(
+        self, comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
+    ) -> float:
+        """Leave out how a model would call a meeting."""
+        return self.function(comparisons, scores)
+
+
+# --------------------------------------------------------------------------------------------------
+# As scikit-learn's scorer.
 
 
 class Scorer:
@@ -323,12 +555,12 @@ class Scorer:
         return f"scorer({str(self.metric)!r}{bound})"
 
 
-def scorer(name: str | Metric, *, groups: Any = None) -> Scorer:
+def scorer(name: AnyMetric, *, groups: Any = None) -> Scorer:
     """Return a scikit-learn scorer for a metric, such as ``scorer("ndcg@10")``.
 
     Parameters
     ----------
-    name : str or Metric
+    name : str, Metric or Definition
         What :func:`parse` reads.
     groups : array of shape (n,), optional
         Binds the scorer to the groups of n rows, for tools that judge all of them in their order and pass no groups on,

@@ -14,7 +14,7 @@ import numpy as np
 from ..order import Grades, check_scores
 from ..sweeps import Floats, Ints, bucket_rows, jit, sums_at, to_numpy, use_compiled
 from .inputs import Empty, check_cutoff, check_empty, check_option, read_unweighted
-from .lists import Lists, judged_lists, make_lists, mean_of_lists
+from .lists import Lists, Retrieved, judged_lists, make_lists, mean_of_lists
 
 Gain = Literal["exp2", "linear"]
 
@@ -69,23 +69,18 @@ def ndcg(
         check_cutoff(k)
     grades = read_unweighted("ndcg", y, groups)
     gains = _gains(grades, gain)
-    if k is not None and k <= _FEW_PLACES and use_compiled(len(grades)):
+    if k is not None and k <= _FEW_PLACES and _can_pick(grades, scores, gains):
         found, ideal, sizes = _top_gains(grades, scores, gains, int(k))
         defined = ideal > 0
         return mean_of_lists("ndcg", np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, sizes, empty)
-    lists = make_lists(grades, scores)
-    discount = 1.0 / np.log2(1.0 + lists.position)
-    if k is not None:
-        discount[lists.position > k] = 0.0
-    best = _best_levels(lists, len(gains))
-    highest = np.zeros(len(lists.sizes))
-    highest[lists.sizes > 0] = gains[best[lists.begin[lists.sizes > 0]]]
-    defined = highest > 0
-    unit = np.where(defined, highest, 1.0)[lists.group]  # large gains must not overflow in the sum
-    mean_gain = lists.spread(lists.run_sums(gains[lists.level] / unit) / lists.run_size)
-    ideal = lists.group_sums(gains[best] / unit * discount)
-    value = lists.group_sums(mean_gain * discount) / np.where(defined, ideal, 1.0)
-    return lists.mean("ndcg", np.minimum(value, 1.0), defined, empty)
+    lists, best = make_lists(grades, scores), make_lists(grades, grades.level)
+    highest = np.full(len(best.sizes), -1)
+    highest[best.sizes > 0] = best.level[best.begin[best.sizes > 0]]
+    mean_gain = lists.spread(lists.run_sums(_gain_shares(grades, gains, lists, highest)) / lists.run_size)
+    found = lists.group_sums(mean_gain * _discount(lists.position, k))
+    ideal = best.group_sums(_gain_shares(grades, gains, best, highest) * _discount(best.position, k))
+    defined = gains[highest] > 0
+    return lists.mean("ndcg", np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, empty)
 
 
 def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip") -> float:
@@ -122,13 +117,12 @@ def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1
     0.5833333333333333
     """
     check_empty(empty)
-    lists, hits = judged_lists("average_precision", y, scores, groups, positive)
+    lists, hits, relevant = judged_lists("average_precision", y, scores, groups, positive)
     r, m = lists.spread(hits), lists.spread(lists.run_size)
     b = lists.spread(lists.before(hits))
     j = np.arange(len(lists.rows)) - lists.spread(lists.first)  # rows of the run above this place
     precision = (b + 1 + j * (r - 1) / np.maximum(m - 1, 1)) / lists.position
     found = lists.group_sums(r / m * precision)
-    relevant = np.bincount(lists.run_group, hits, minlength=len(lists.sizes))
     return lists.mean("average_precision", found / np.maximum(relevant, 1), relevant > 0, empty)
 
 
@@ -165,10 +159,9 @@ def precision_at(y: Any, scores: Any, k: int, groups: Any = None, positive: Any 
     """
     check_cutoff(k)
     check_empty(empty)
-    lists, hits = judged_lists("precision_at", y, scores, groups, positive)
+    lists, hits, relevant = judged_lists("precision_at", y, scores, groups, positive)
     inside = lists.run_sums((lists.position <= k).astype(float))
     found = np.bincount(lists.run_group, hits * inside / lists.run_size, minlength=len(lists.sizes))
-    relevant = np.bincount(lists.run_group, hits, minlength=len(lists.sizes))
     return lists.mean("precision_at", found / k, relevant > 0, empty)
 
 
@@ -215,7 +208,7 @@ def reciprocal_rank(
     check_empty(empty)
     if k is not None:
         check_cutoff(k)
-    lists, hits = judged_lists("reciprocal_rank", y, scores, groups, positive)
+    lists, hits, relevant = judged_lists("reciprocal_rank", y, scores, groups, positive)
     found = np.flatnonzero(hits > 0)
     run = found[np.diff(lists.run_group[found], prepend=-1) > 0]  # the first run with a hit of each group
     group = lists.run_group[run]
@@ -223,7 +216,6 @@ def reciprocal_rank(
     value[group] = _expected_reciprocal(
         lists.first[run] - lists.begin[group], lists.run_size[run], hits[run], np.inf if k is None else k
     )
-    relevant = np.bincount(group, minlength=len(lists.sizes))
     return lists.mean("reciprocal_rank", value, relevant > 0, empty)
 
 
@@ -248,18 +240,35 @@ def _expected_reciprocal(a: Ints, m: Ints, r: Ints, k: float) -> Floats:
 
 
 def _gains(grades: Grades, gain: Gain) -> Floats:
-    """Return the gain of each level."""
+    """Return the gain of each level, infinite where it overflows, and none for level −1."""
     values = grades.level_values
     if (values < 0).any():
         raise ValueError(f"ndcg needs grades that are not negative, and there is {values.min():g}; shift them")
-    if gain == "linear":
-        return values
-    if (values >= 1024).any():
-        raise ValueError(
-            f"gain='exp2' needs 2^grade, which overflows at grade {values.max():g}; use gain='linear', or map the "
-            "grades to 0, 1, 2, ..."
-        )
-    return np.exp2(values) - 1.0
+    with np.errstate(over="ignore"):
+        return np.append(values if gain == "linear" else np.exp2(values) - 1.0, 0.0)
+
+
+def _gain_shares(grades: Grades, gains: Floats, lists: Lists, highest: Ints) -> Floats:
+    """Return the gain at each place, as a share of the gain of the highest level of its list: no sum overflows."""
+    top = highest[lists.group]
+    with np.errstate(invalid="ignore"):
+        share = gains[lists.level] / np.where(gains[top] > 0, gains[top], 1.0)
+    far = np.isinf(gains[top])
+    if far.any():  # beside 2^1024, the 1 that is taken off is nothing
+        values = np.append(grades.level_values, -np.inf)
+        share[far] = np.exp2(values[lists.level[far]] - values[top[far]])
+    return np.asarray(share)
+
+
+def _discount(place: Floats | Ints, k: int | None) -> Floats:
+    """Return what a gain is worth at a place, counted from 1."""
+    discount = 1.0 / np.log2(1.0 + place)
+    return discount if k is None else np.where(place <= k, discount, 0.0)
+
+
+def _can_pick(grades: Grades, scores: Any, gains: Floats) -> bool:
+    """Say whether the top is picked out without sorting: of many rows, all with a place, and of gains in range."""
+    return use_compiled(len(grades)) and not isinstance(scores, Retrieved) and bool(np.isfinite(gains).all())
 
 
 def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floats, Floats, Ints]:
@@ -272,14 +281,7 @@ def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floa
         bounds = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=grades.n_groups))]).astype(np.int32)
         if (group[1:] < group[:-1]).any():
             rows = bucket_rows(np.arange(n, dtype=np.int32), group, bounds)
-    discount = 1.0 / np.log2(1.0 + np.arange(1.0, k + 1.0))
-    return top_gains(grades.level, values, rows, bounds, gains, discount)
-
-
-def _best_levels(lists: Lists, n_levels: int) -> Ints:
-    """Return the level at each place, were every group in its best order."""
-    key, count = np.unique(lists.group * n_levels + (n_levels - 1 - lists.level), return_counts=True)
-    return np.repeat(n_levels - 1 - key % max(n_levels, 1), count)
+    return top_gains(grades.level, values, rows, bounds, gains, _discount(np.arange(1.0, k + 1.0), k))
 
 
 # --------------------------------------------------------------------------------------------------

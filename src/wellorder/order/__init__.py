@@ -17,7 +17,7 @@ from .consistent import ConsistentPairs, make_consistent
 from .grades import Grades, Supervision, refuse_beside
 from .graph import NAMED, Full, OrderGraph, Scale, Table, as_graph, separable, shown, violation
 from .pairs import Balance, CellPairs, Cells, GradedPairs, ListedPairs, draw_pairs, make_pairs, product_exponents
-from .sums import OrderSum, SumOfPairs
+from .sums import Kind, OrderSum, SumOfPairs
 from .windows import DeviceWindows, Ties, Windows, check_scores, make_windows, right_weight, swapped_weight
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Full",
     "GradedPairs",
     "Grades",
+    "Kind",
     "ListedPairs",
     "OrderGraph",
     "OrderSum",

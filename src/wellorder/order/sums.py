@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from .comparisons import Comparisons
 from .consistent import ConsistentPairs
 from .grades import Grades
 from .pairs import Balance, GradedPairs, ListedPairs
+
+Kind: TypeAlias = Literal["grades", "comparisons"]
+"""What there is to learn from."""
 
 
 @dataclass(frozen=True)

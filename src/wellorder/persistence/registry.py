@@ -1,8 +1,9 @@
 """The closed list of classes that a model file may hold, each under its public name.
 
 All estimators of :mod:`wellorder.estimators` are on it by themselves; those of :mod:`wellorder.data`, which loads
-polars, and of :mod:`wellorder.ratings` are named here, so that these rooms are entered only for them. A class is found
-by comparing names with this list; nothing that a file says is imported, looked up or called.
+polars, and of :mod:`wellorder.ratings` are named here, so that these rooms are entered only for them. The estimators of
+methods that installed packages offer are on it too: whoever has installed such a package has trusted it. A class is
+found by comparing names with this list; nothing that a file says is imported, looked up or called.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from ..methods import offered_methods
 from .errors import ModelFileError
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -68,6 +70,13 @@ def own_estimators() -> dict[str, type]:
     return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
 
 
+@cache
+def offered_estimators() -> dict[str, type]:
+    """Return the estimators of methods that installed packages offer, by module and name."""
+    made = [type(method.make()) for method in offered_methods().values()]
+    return {f"{cls.__module__}.{cls.__qualname__}": cls for cls in made if not cls.__module__.startswith(f"{_OURS}.")}
+
+
 def all_classes() -> list[type]:
     """Return every class on the list."""
     named = [find_class(f"{home}.{name}") for home, names in _HOMES.items() for name in names]
@@ -82,7 +91,8 @@ def public_name(cls: type) -> str | None:
     home = _HOME_OF.get(name)
     if home is not None and getattr(import_module(home), name, None) is cls:
         return f"{home}.{name}"
-    return None
+    own = f"{cls.__module__}.{cls.__qualname__}"
+    return own if offered_estimators().get(own) is cls else None
 
 
 def find_class(public: Any) -> type:
@@ -93,6 +103,8 @@ def find_class(public: Any) -> type:
         cls = own_estimators().get(name)
     elif _HOME_OF.get(name) == home:
         cls = getattr(import_module(_HOME_OF[name]), name, None)
+    elif isinstance(public, str):
+        cls = offered_estimators().get(public)
     if not isinstance(cls, type):
         raise ModelFileError(f"it asks for {str(public)[:80]!r}, which is not among the classes a model file may hold")
     return cls

@@ -4,7 +4,7 @@ from .davidson import Davidson
 from .elo import Elo
 from .glicko import Glicko, Glicko2
 from .history import FEATURES, MatchFeatures, match_features
-from .ranker import RatingRanker
+from .ranker import METHODS as METHODS, RatingRanker
 from .system import Before, RatingSystem
 
 __all__ = [

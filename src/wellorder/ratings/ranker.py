@@ -11,10 +11,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import best_threshold
+from ..methods import Method
 from ..order import Comparisons, direction_share
 from ..state import Part, Stored, floats, number, of
 from ..sweeps import Floats
 from .davidson import Davidson, tied_probabilities
+from .elo import Elo
+from .glicko import Glicko
 from .system import RatingSystem
 
 _NOBODY = "nobody"
@@ -162,3 +165,29 @@ def _shape(X: Any) -> tuple[int, int]:
     if len(shape) != 2:
         raise ValueError(f"X should be a table of items, got shape {shape}")
     return int(shape[0]), int(shape[1])
+
+
+METHODS = {
+    "elo": Method(
+        "ratings by name in the file's order, no features",
+        lambda: RatingRanker(Elo()),
+        takes=("comparisons",),
+        is_baseline=True,
+        predicts_ties=True,
+    ),
+    "glicko": Method(
+        "ratings and their certainty by name in the file's order, no features",
+        lambda: RatingRanker(Glicko()),
+        takes=("comparisons",),
+        is_baseline=True,
+        predicts_ties=True,
+    ),
+    "davidson": Method(
+        "Bradley–Terry ratings with ties by name, no features",
+        lambda: RatingRanker(Davidson()),
+        lambda size: {"system__ridge": [0.03, 0.1, 0.3, 1.0, 3.0]},
+        takes=("comparisons",),
+        is_baseline=True,
+        predicts_ties=True,
+    ),
+}

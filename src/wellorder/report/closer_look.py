@@ -31,7 +31,6 @@ from ..evaluation import (
     trial_seed,
 )
 from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay
-from ..metrics import parse
 from ..order import Grades
 from ..sweeps import Array, Floats, Ints
 
@@ -160,7 +159,7 @@ def make_duel(table: Table, leaderboard: Leaderboard, one: HeldOut, other: HeldO
     """Compare two methods on every list; None where there are fewer than two on which both are defined."""
     if table.groups is None or not np.array_equal(one.rows, other.rows):
         return None
-    metric = parse(leaderboard.protocol.metric)
+    metric = leaderboard.protocol.measures[0]
     grades = table.grades()
     judged = grades.level[one.rows] >= 0
     rows, scores = one.rows[judged], (one.scores[judged], other.scores[judged])

@@ -114,22 +114,11 @@ def rivals(standings: Sequence[Standing]) -> str:
     return f"{_listed(close)} cannot be told apart from it"
 
 
-_CHANCE = {
-    "swapped_pairs": 0.5,
-    "wmw": 0.5,
-    "auc_pairs": 0.5,
-    "auc_ovo": 0.5,
-    "auc_consecutive": 0.5,
-    "kendall_tau": 0.0,
-    "comparison_auc": 0.25,
-}
-"""What a random order reaches on average, of metrics where that hangs on nothing else."""
-
-
 def no_better_than_chance(leaderboard: Leaderboard) -> str:
     """Warn where even the leader may be no better than a random order; an empty text otherwise."""
     leader, metric = leaderboard.leader, leaderboard.protocol.metric
-    chance = _CHANCE.get(metric.partition("(")[0])
+    definition = leaderboard.protocol.definition
+    chance = None if definition is None else definition.chance
     if chance is None or not (math.isfinite(leader.low) and math.isfinite(leader.high)):
         return ""
     worst = leader.low if leaderboard.greater_is_better else leader.high
