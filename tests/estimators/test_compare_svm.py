@@ -144,7 +144,8 @@ def test_separable_comparisons_by_both_programmes(seed):
     svm = wo.CompareSVM(1e7, tol=1e-6).fit(pairs, y)
     assert lp.separable_
     assert lp.margin_ == pytest.approx(reference.margin(lp.compare(pairs), y), abs=1e-9)
-    # Lemma 1: μ = −1/β and w = −u/β are feasible for (7), so that its best margin is no smaller
+    # Venuto et al. (2014), Lemma 1: μ = −1/β and w = −u/β are feasible
+    # for the programme (7), so that its best margin is no smaller
     assert reference.margin(svm.compare(pairs), y) == pytest.approx(-1 / svm.bias_, rel=1e-3)
     assert lp.margin_ >= -1 / svm.bias_ - 1e-6
     assert lp.score(pairs, y) == svm.score(pairs, y) == 1.0

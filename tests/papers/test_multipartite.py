@@ -1,4 +1,4 @@
-"""Multipartite ranking: the data as the paper counts them, its theory, and its tables from records."""
+"""Multipartite ranking: the data as Uematsu and Lee (2013) count them, its theory, and its tables from records."""
 
 from __future__ import annotations
 

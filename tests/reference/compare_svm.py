@@ -1,4 +1,7 @@
-"""Comparisons with ties, slowly and obviously: the flipped pairs of equation (8), written out one by one."""
+"""Comparisons with ties, slowly and obviously: pairs of two classes, written out one by one.
+
+Equations are those of Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from sklearn.svm import SVC
 
 
 def flip(left, right, y):
-    """Return (from, to, label) of each flipped pair: −1 pairs swapped, ties in both directions."""
+    """Return (from, to, label) of each pair by equation (8): −1 pairs swapped, ties in both directions."""
     pairs = []
     for a, b, outcome in zip(left, right, y, strict=True):
         if outcome == 0:

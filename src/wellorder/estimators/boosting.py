@@ -113,9 +113,9 @@ BoostRisk: TypeAlias = PairRisk | RowRisk
 
 
 def choose_pairs(pairs: PairSet, consistent: Any) -> tuple[PairSet, bool]:
-    """Return Theorem 4's pairs where they are asked for or stand to reason, and whether the risk is consistent.
+    """Return consistent pairs where they are asked for or stand to reason, and whether the risk is consistent.
 
-    With two levels the plain pairs are the same sum.
+    They are those of Uematsu and Lee (2013), Theorem 4. With two levels the plain pairs are the same sum.
     """
     asked = consistent != "auto" and bool(consistent)
     if not isinstance(pairs, GradedPairs):

@@ -142,7 +142,9 @@ def _ranked(problem: TieProblem, *, tol: float, max_iter: int) -> SolveResult:
 
 
 # --------------------------------------------------------------------------------------------------
-# The hinge over comparisons with ties, by libsvm: the flipped pairs (8) as a problem of two classes.
+# The hinge over comparisons with ties, by libsvm, as a problem of two classes of pairs. Equations here are those of
+# Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines: (8) makes the pairs, decided
+# ones with label +1, ties in both directions with label −1; (15) is the primal problem, (18) its dual.
 
 
 _MOST_LIBSVM_STEPS = 10_000_000
@@ -165,7 +167,7 @@ class FlippedSolution(NamedTuple):
 
 
 def flipped_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution:
-    """Solve (15) for linear scores, from the differences of the items' rows."""
+    """Solve Venuto et al.'s problem (15) by libsvm for linear scores, from the differences of the items' rows."""
     D = X[pairs.high] - X[pairs.low]
     ties = D[pairs.n_decided :]
     # scikit-learn takes no CSR arrays with 64-bit indices, and its CSR matrices have none
@@ -178,7 +180,7 @@ def flipped_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSoluti
 
 
 def flipped_kernel_svm(kernel: PairKernel, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution:
-    """Solve (18), from the kernel between pairs.
+    """Solve Venuto et al.'s problem (18) by libsvm, from the kernel between pairs.
 
     The second direction of a tie has the first one's kernel with the sign turned: it is copied, not computed.
     """
@@ -267,7 +269,11 @@ _BALANCED = 1e-9
 
 
 def explicit_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution | None:
-    """Solve (15) for linear scores, the way that pays; None, or no convergence, where Newton's method must."""
+    """Solve Venuto et al.'s problem (15) for linear scores, by an interior point method or by libsvm.
+
+    The first takes dense rows of not too many columns, the second not too many pairs. Where neither can, the answer is
+    None; where it was tried in vain, it says so. Both are left to Newton's method.
+    """
     m, d = len(pairs) + pairs.n_ties, X.shape[1]
     few = d <= _MOST_COLUMNS and m * (d + 1) <= _MOST_NUMBERS
     if is_dask(X):
@@ -287,7 +293,7 @@ def _solve_here(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSoluti
 
 
 def interior_svm(X: Floats, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution:
-    r"""Solve (15) for linear scores of dense rows, to a relative duality gap below ``tol``.
+    r"""Solve Venuto et al.'s problem (15) for linear scores of dense rows, to a relative duality gap below ``tol``.
 
     With B the flipped pairs' differences and a column of ones, each line times its label, and w = (u, β),
 

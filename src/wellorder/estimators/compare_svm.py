@@ -218,7 +218,7 @@ class CompareSVM(KernelModel, CompareModel):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss: the paper's C, on each of the decided comparisons and on both directions of each tie.
+        Weight of the loss on each of the decided comparisons and on both directions of each tie.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Where the scores live. With "precomputed", items are rows of their kernel with all training items.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -226,7 +226,7 @@ class CompareSVM(KernelModel, CompareModel):
     degree, coef0 : float, default=3 and 0.0
         Degree and constant of "poly".
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        ``(1 − z)_+``, as in the paper: with a kernel by libsvm, for thousands of comparisons; with features (linear,
+        ``(1 − z)_+``, as published: with a kernel by libsvm, for thousands of comparisons; with features (linear,
         ``n_components``) to a duality gap, by an interior point method, or where the features are sparse, or those of
         all comparisons are more than 20 million numbers, by Newton's method over rounded corners (up to about 2,000
         comparisons by libsvm). The others, ``(1 − z)_+²`` and ``log(1 + e^{−z})``, by Newton's method, for a million
@@ -264,8 +264,8 @@ class CompareSVM(KernelModel, CompareModel):
 
     References
     ----------
-    Venuto, Hocking, Spanurattana and Sugiyama, Support vector comparison machines. Algorithm 1 as it is printed does
-    not swap the pairs with outcome −1; equation (8) does, and so does this.
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines. Algorithm 1 as it is printed
+    does not swap the pairs with outcome −1; equation (8) does, and so does this. C is that of equation (15).
 
     Examples
     --------

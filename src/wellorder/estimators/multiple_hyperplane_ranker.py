@@ -320,7 +320,7 @@ class MultipleHyperplaneRanker(Ranker):
         Parameters
         ----------
         *beside : fitted linear rankers
-            Put before the others: a RankSVM of all grades, as in the paper's Table 5.
+            Put before the others: a RankSVM of all grades, as in Table 5 of Qin et al. (2007).
 
         Returns
         -------
@@ -336,7 +336,7 @@ class MultipleHyperplaneRanker(Ranker):
     def order_error_rates(
         self, X: Any, y: Any, groups: Any = None, ties: Any = "error", sample_weight: Any = None
     ) -> dict[Pair, float]:
-        """Return the share of swapped pairs of each two grades, by the ranker of these two grades (Table 6).
+        """Return the share of swapped pairs of each two grades, by the ranker of these two grades.
 
         It is not that of the aggregate: for that, see :func:`wellorder.metrics.order_error_rates`. Grades without a
         ranker, and those that never meet in a group, have no entry.

@@ -131,7 +131,7 @@ class OrderBoost(OrdinalModel):
 
     References
     ----------
-    Uematsu, Lee (2015), Statistical optimality in multipartite ranking and ordinal regression.
+    Uematsu, Lee (2013), Statistical optimality in multipartite ranking and ordinal regression: Theorem 4.
 
     Examples
     --------

@@ -112,7 +112,10 @@ def flipped_value(loss: PairLoss, scores: Floats, pairs: TiedPairs, bias: float)
 
 
 class _Flipped:
-    """The flipped pairs (8): decided ones once, ties in both directions; margins are of_bias · β + at."""
+    """Comparisons as pairs of two classes: decided ones once, ties in both directions; margins are of_bias · β + at.
+
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), equation (8).
+    """
 
     def __init__(self, decided: Floats, ties: Floats, decided_weight: Floats, tie_weight: Floats) -> None:
         self._n = len(decided)

@@ -182,7 +182,7 @@ _RTOL = 1e-9
 
 
 def violation(structure: Structure, labels: Labels) -> str | None:
-    """Say where Theorem 3's condition fails, naming the levels; None where it holds."""
+    """Say where the condition of Uematsu and Lee (2013), Theorem 3, fails, naming the levels; None where it holds."""
     size = len(labels)
     if size < 2:
         return "there are not two levels"
@@ -463,11 +463,11 @@ class OrderGraph:
         return tuple((levels[low], levels[high], weight) for low, high, weight in listed)
 
     def is_consistent(self) -> bool:
-        """Say whether a best score exists in closed form for these costs (Theorem 3's condition).
+        """Say whether a best score exists in closed form for these costs.
 
-        With K levels: W[1,K] > 0 and W[1,K]·W[j,i] = W[1,i]·W[j,K] − W[1,j]·W[i,K] for 1 < j < i < K. This is the
-        same as *separable* costs, W[a,b] = w_a · w_b · (σ_b − σ_a), with a positive one from the lowest level to the
-        highest.
+        The condition is that of Uematsu and Lee (2013), Theorem 3. With K levels: W[1,K] > 0 and W[1,K]·W[j,i] =
+        W[1,i]·W[j,K] − W[1,j]·W[i,K] for 1 < j < i < K. This is the same as *separable* costs, W[a,b] = w_a · w_b ·
+        (σ_b − σ_a), with a positive one from the lowest level to the highest.
         """
         return violation(self.structure, self._labels) is None
 

@@ -281,7 +281,7 @@ def _edges(matrix: sp.csr_array, table: EdgeTable | None) -> Edges:
 class ListedPairs:
     """Row ``high[k]`` should stand above row ``low[k]``, with weight ``weight[k]``.
 
-    ``mass`` is n of the objective (★), ``total`` is ΣW.
+    ``mass`` is n of the objective (docs/notation.md), ``total`` is ΣW.
     """
 
     high: Array
@@ -389,7 +389,7 @@ class GradedPairs:
     weight
         ω_i, times the level's weight where the costs are separable; None if all are one.
     mass
-        n of the objective (★): the summed ω of the rows that are in at least one pair.
+        n of the objective (docs/notation.md): the summed ω of the rows that are in at least one pair.
     total
         ΣW over all pairs (the number of groups, if balanced by groups).
     n_pairs

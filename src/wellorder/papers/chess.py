@@ -1,4 +1,4 @@
-"""The games and tastes of 'support vector comparison machines': chess and sushi."""
+"""The games and tastes of Venuto et al. (2014), Support vector comparison machines: chess and sushi."""
 
 from __future__ import annotations
 

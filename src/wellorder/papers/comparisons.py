@@ -1,4 +1,4 @@
-"""Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess."""
+"""Venuto et al. (2014), Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess."""
 
 from __future__ import annotations
 

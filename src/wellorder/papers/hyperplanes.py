@@ -1,4 +1,4 @@
-"""The Multiple Hyperplane Ranker: its tables on OHSUMED, and the same on MQ2008, with the neighbours that it names."""
+"""Qin et al. (2007), Ranking with multiple hyperplanes: tables on OHSUMED and MQ2008, with the neighbours it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistical optimality in multipartite ranking: its simulation, and its figures and tables on MovieLens 100K."""
+"""Uematsu and Lee (2013), Statistical optimality in multipartite ranking: its figures and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What 'multipartite ranking' draws its figures from: MovieLens 100K, three normal classes, and how scores relate."""
+"""What Uematsu and Lee (2013) draw their figures from: MovieLens 100K, three normal classes, and how scores relate."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def ratio(x: Floats) -> Floats:
 
 
 def proportional_odds_score(f0: Floats, theta: float) -> Floats:
-    """Return (8): what proportional odds tends to, for a ratio f0* and thresholds (theta, 0)."""
+    """Return what proportional odds tends to, for a ratio f0* and thresholds (theta, 0): the paper's equation (8)."""
     return np.asarray(np.log(0.5 * (f0 - 1 + np.sqrt((f0 - 1) ** 2 + 4 * np.exp(theta) * f0))))
 
 
