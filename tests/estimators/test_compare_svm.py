@@ -1,4 +1,4 @@
-"""CompareSVM against libsvm on the flipped pairs, the linear programme's margin, and its paper."""
+"""CompareSVM against libsvm on the two-class pairs, the linear programme's margin, and its paper."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make(n=40, n_items=20, seed=0, noise=0.3, threshold=1.0):
 
 @pytest.mark.parametrize("C", [0.3, 30.0])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "callable", "precomputed"])
-def test_scores_are_libsvms_on_the_explicit_flipped_problem(kernel, C):
+def test_scores_are_libsvms_on_the_explicit_two_class_problem(kernel, C):
     items, left, right, y = make()
     k = linear_kernel if kernel == "linear" else lambda a, b: rbf_kernel(a, b, gamma=0.3)
     expected, beta = reference.svm_compare(k, items, left, right, y, C)

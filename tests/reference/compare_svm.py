@@ -50,7 +50,7 @@ def risk(name, scores, left, right, y, weight):
 
 
 def svm_compare(k, items, left, right, y, C):
-    """Equations (14) to (19): scores of the items by libsvm on the kernel between flipped pairs, and β."""
+    """Equations (14) to (19): scores of the items by libsvm on the kernel between two-class pairs, and β."""
     pairs = flip(left, right, y)
     start, end, label = (np.array(part) for part in zip(*pairs, strict=True))
     K = k(items, items)

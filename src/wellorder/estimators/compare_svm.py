@@ -38,7 +38,14 @@ from .compare_model import (
     standardised,
     with_pairs,
 )
-from .compare_solving import PairKernel, TieProblem, explicit_svm, flipped_kernel_svm, refuse_many_flipped, tied_svm
+from .compare_solving import (
+    PairKernel,
+    TieProblem,
+    explicit_svm,
+    refuse_large_pair_kernel,
+    tied_kernel_by_libsvm,
+    tied_svm,
+)
 from .kernel_model import KernelModel
 
 # --------------------------------------------------------------------------------------------------
@@ -390,7 +397,7 @@ class CompareSVM(KernelModel, CompareModel):
         if explicit and (found is None or not found.converged):
             return None, True
         if found is None:
-            found = flipped_kernel_svm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
+            found = tied_kernel_by_libsvm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
         if np.isnan(found.bias):
             raise ValueError(
                 f"libsvm finds no finite solution for C={self.C!r} and this kernel, whose values are large; scale the "
@@ -438,9 +445,9 @@ class CompareSVM(KernelModel, CompareModel):
     def _pair_kernel(self, X: Any, pairs: TiedPairs) -> PairKernel:
         """Return the kernel between pairs; that between items is kept where they are in many pairs."""
         if self.kernel == "rbf" and X.shape[0] > len(pairs):
-            refuse_many_flipped(pairs, 0)
+            refuse_large_pair_kernel(pairs, 0)
             return PairKernel(self._kernel(), X)
-        refuse_many_flipped(pairs, X.shape[0])
+        refuse_large_pair_kernel(pairs, X.shape[0])
         return PairKernel(self._kernel(), X, self._kernel_matrix(X))
 
     def _choose_gamma(self, X: Any, pairs: TiedPairs) -> float:

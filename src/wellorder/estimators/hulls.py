@@ -23,7 +23,7 @@ from scipy.optimize import linprog
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from ..losses import GradedRows, RiskAt
-from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Table, refuse_beside, shown
+from ..order import Comparisons, CostTable, Full, Grades, OrderGraph, OrderSum, refuse_beside, shown
 from ..solvers import IDENTITY, Objective, Preconditioner, RowProblem, SolveResult, coarse_to_fine, newton_cg, some_rows
 from ..spaces import KernelSpace
 from ..sweeps import Array, Floats, Ints, dot, sort_rows, use_compiled
@@ -75,16 +75,16 @@ class EdgeSlacks:
         if not np.isfinite(scores).all():
             nothing = np.zeros_like(scores)
             return RiskAt(np.inf, nothing, lambda: nothing, np.zeros_like), np.full(len(self.edges), np.nan)
-        found = _Sorted(self, rows, scores)
+        found = _SortedByLevel(self, rows, scores)
         thresholds = found.best_thresholds()
         at, windows = found.windows(thresholds)
-        bending = _Bending(self, found, windows)
+        hessian = _SlackHessian(self, found, windows)
         gradient, value = found.derivatives(at, windows)
         risk = RiskAt(
             value=value,
             gradient=found.to_rows(gradient, len(scores)),
-            hessian_diagonal=lambda: found.to_rows(bending.diagonal(), len(scores)),
-            hessian_product=lambda u: found.to_rows(bending.product(u[found.order]), len(scores)),
+            hessian_diagonal=lambda: found.to_rows(hessian.diagonal(), len(scores)),
+            hessian_product=lambda u: found.to_rows(hessian.product(u[found.order]), len(scores)),
         )
         return risk, thresholds + found.centre
 
@@ -123,14 +123,14 @@ class EdgeSlacks:
         return _Views(level[order], edge[order], side[order], bounds)
 
 
-class _Windows(NamedTuple):
+class _SlackWindows(NamedTuple):
     """For each view, the places of the rows that have a slack."""
 
     low: Ints
     high: Ints
 
 
-class _Sorted:
+class _SortedByLevel:
     """Rows sorted by level, then by score, with running sums of weights and weighted scores.
 
     Scores and thresholds in here are counted from their centre: sums of numbers far from zero lose their digits.
@@ -147,7 +147,7 @@ class _Sorted:
         self.weight = rows.weight[self.order]
         self.mass, self.moment = _running(self.weight), _running(self.weight * self.scores)
 
-    def windows(self, thresholds: Floats) -> tuple[Floats, _Windows]:
+    def windows(self, thresholds: Floats) -> tuple[Floats, _SlackWindows]:
         """Return each view's reach, where its rows' slacks begin, and which of its rows have one."""
         views, bounds = self._slacks.views, self._bounds
         above = views.side > 0
@@ -158,9 +158,9 @@ class _Sorted:
             here = self.scores[bounds[level] : bounds[level + 1]]
             cut[mine] = bounds[level] + np.searchsorted(here, at[mine])
         first, last = bounds[views.level], bounds[views.level + 1]
-        return at, _Windows(np.where(above, first, cut), np.where(above, cut, last))
+        return at, _SlackWindows(np.where(above, first, cut), np.where(above, cut, last))
 
-    def _short(self, at: Floats, windows: _Windows) -> tuple[Floats, Floats]:
+    def _short(self, at: Floats, windows: _SlackWindows) -> tuple[Floats, Floats]:
         """Return each view's Σ ω · slack, and the weight of the rows that have one."""
         low, high = windows
         mass = self.mass[high] - self.mass[low]
@@ -196,7 +196,7 @@ class _Sorted:
             t = new
         return t
 
-    def derivatives(self, at: Floats, windows: _Windows) -> tuple[Floats, float]:
+    def derivatives(self, at: Floats, windows: _SlackWindows) -> tuple[Floats, float]:
         """Return ∂R/∂s in the sorted order, and R."""
         views, n = self._slacks.views, len(self.order)
         edge_weight = self._slacks.edges.weight[views.edge]
@@ -213,10 +213,10 @@ class _Sorted:
         return out
 
 
-class _Bending:
+class _SlackHessian:
     """The Hessian in the scores, in the sorted order."""
 
-    def __init__(self, slacks: EdgeSlacks, found: _Sorted, windows: _Windows) -> None:
+    def __init__(self, slacks: EdgeSlacks, found: _SortedByLevel, windows: _SlackWindows) -> None:
         self._windows, self._edge, n = windows, slacks.views.edge, len(slacks.edges)
         self._weight, self._edge_weight = 2.0 * found.weight, slacks.edges.weight[self._edge]
         mass = np.bincount(self._edge, 2.0 * (found.mass[windows.high] - found.mass[windows.low]), n)
@@ -243,7 +243,7 @@ def _running(values: Floats) -> Floats:
     return out
 
 
-def _spread(windows: _Windows, amount: Floats, n: int) -> Array:
+def _spread(windows: _SlackWindows, amount: Floats, n: int) -> Array:
     """Add an amount to all places low:high, for many such windows at once."""
     steps = np.zeros(n + 1)
     np.add.at(steps, windows.low, amount)
@@ -515,7 +515,7 @@ class HullSolution(NamedTuple):
     converged: bool
 
 
-class _Cuts(NamedTuple):
+class _Inequalities(NamedTuple):
     """Inequalities side · (reach_c − s_row) ≤ slack: where c is a column of thresholds, less one for side −1."""
 
     row: Ints
@@ -555,7 +555,7 @@ class _Statement:
         refuse_large(len(cuts.row), Z)
         self._G, self._h = self._inequalities(Z, cuts)
 
-    def _inequalities(self, Z: Any, cuts: _Cuts) -> tuple[sp.csc_matrix, Floats]:
+    def _inequalities(self, Z: Any, cuts: _Inequalities) -> tuple[sp.csc_matrix, Floats]:
         """State Σ side · (t_c − s_row) − slack ≤ side 1[side < 0], and the distance between levels."""
         n, signs = len(cuts.row), sp.diags_array(-cuts.side)
         scores = sp.csr_array(signs @ sp.csr_array(Z[cuts.row]))
@@ -655,23 +655,23 @@ class _Statement:
         return regulariser + float(self._cost @ paid)
 
 
-def _edge_cuts(slacks: EdgeSlacks, by_level: list[Ints], weight: Floats) -> _Cuts:
+def _edge_cuts(slacks: EdgeSlacks, by_level: list[Ints], weight: Floats) -> _Inequalities:
     """One slack for each row and edge of its level."""
     views = slacks.views
     row = np.concatenate([by_level[level] for level in views.level])
     view = np.repeat(np.arange(len(views.level)), [len(by_level[level]) for level in views.level])
     edge = views.edge[view]
-    return _Cuts(row, edge, views.side[view], np.arange(len(row)), slacks.edges.weight[edge] * weight[row])
+    return _Inequalities(row, edge, views.side[view], np.arange(len(row)), slacks.edges.weight[edge] * weight[row])
 
 
-def _row_cuts(slacks: EdgeSlacks, level: Ints, weight: Floats) -> _Cuts:
+def _row_cuts(slacks: EdgeSlacks, level: Ints, weight: Floats) -> _Inequalities:
     """One slack a row: column k is the largest threshold below level k, column r + k the least above, less one."""
     r = slacks.n_levels
     has_below, has_above = (np.bincount(ends, minlength=r) > 0 for ends in (slacks.edges.high, slacks.edges.low))
     lower, upper = np.flatnonzero(has_below[level]), np.flatnonzero(has_above[level])
     row = np.concatenate([lower, upper])
     column = np.concatenate([level[lower], r + level[upper]])
-    return _Cuts(row, column, np.repeat([1.0, -1.0], [len(lower), len(upper)]), row, weight)
+    return _Inequalities(row, column, np.repeat([1.0, -1.0], [len(lower), len(upper)]), row, weight)
 
 
 def _scale(Z: Any) -> tuple[Floats, Floats]:
@@ -856,7 +856,7 @@ def _edges(grades: Grades, present: Ints, *, is_chain: bool) -> tuple[Ints, Ints
     graph = grades.graph
     if is_chain:
         return present[:-1], present[1:], np.ones(len(present) - 1)
-    if isinstance(graph.structure, Table):
+    if isinstance(graph.structure, CostTable):
         _refuse_empty_levels(graph, present)
     weights = graph.take(present).weights
     low, high = np.nonzero(weights)
@@ -865,7 +865,7 @@ def _edges(grades: Grades, present: Ints, *, is_chain: bool) -> tuple[Ints, Ints
 
 def _refuse_empty_levels(graph: OrderGraph, present: Ints) -> None:
     """Refuse a graph with an edge to a level that no row has: what follows through it would be lost without a word."""
-    assert isinstance(graph.structure, Table)
+    assert isinstance(graph.structure, CostTable)
     entries = graph.structure.matrix.tocoo()
     empty = np.setdiff1d(np.union1d(entries.row, entries.col), present)
     if len(empty):

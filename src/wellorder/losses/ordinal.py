@@ -47,7 +47,7 @@ class Looks(NamedTuple):
     """The looks of level l stand at bounds[l]:bounds[l + 1]."""
 
 
-class Windows(NamedTuple):
+class CornerWindows(NamedTuple):
     """For each look, the places of the rows inside the rounded corner (low:high) and beyond it."""
 
     low: Ints
@@ -114,7 +114,7 @@ class SortedRows:
         self._first, self._last = bounds[looks.level], bounds[looks.level + 1]
         self._outermost = float(self.scores.min()) - 1.0, float(self.scores.max()) + 1.0
 
-    def windows(self, at: Floats, width: float) -> Windows:
+    def windows(self, at: Floats, width: float) -> CornerWindows:
         """Find the rows that see a threshold inside the last ``width`` of their margin, or beyond it.
 
         ``at`` has the threshold of each look. A row of side t is wrong by 1 − t (s − b), inside where this is
@@ -124,7 +124,7 @@ class SortedRows:
         near = at + np.where(above, 1.0 - width, -1.0)
         far = at + np.where(above, 1.0, width - 1.0)
         low, high = self._search(np.stack([near, far]))
-        return Windows(low, high, np.where(above, self._first, high), np.where(above, low, self._last))
+        return CornerWindows(low, high, np.where(above, self._first, high), np.where(above, low, self._last))
 
     def _search(self, limits: Floats) -> Ints:
         """Find for each look the first row of its level that a limit does not exceed; several limits a look."""
@@ -286,7 +286,7 @@ def ordinal_hinge(scores: Floats, rows: OrdinalRows) -> tuple[float, Floats]:
     return float(np.sum((1.0 + side * at) * mass - side * moment)), thresholds
 
 
-def rounded_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> RiskAt:
+def smooth_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> RiskAt:
     r"""Return the same risk with each hinge's corner rounded off over the last ``width`` before it.
 
     .. math:: R_\delta(s) = \min_b \sum_i \omega_i \sum_j \max_{0 \le \theta \le 1}
@@ -313,7 +313,7 @@ def rounded_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> Ri
     squares, theta = _Corners(found, windows, at, width).add_up(mass, of_look, pull)
     gradient = np.zeros_like(scores)
     gradient[found.order] = found.weight * pull
-    bending = _Bending(found, windows, of_look, width)
+    bending = _CornerHessian(found, windows, of_look, width)
     return RiskAt(
         value=value + 0.5 * width * squares,
         gradient=gradient,
@@ -326,7 +326,7 @@ def rounded_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> Ri
 class _Corners:
     """The rows inside corners, with their θ; visited some at a time, since one row may be inside many."""
 
-    def __init__(self, found: SortedRows, windows: Windows, at: Floats, width: float) -> None:
+    def __init__(self, found: SortedRows, windows: CornerWindows, at: Floats, width: float) -> None:
         self._found, self._at, self._width = found, at, width
         self._low, self._lengths = windows.low, windows.high - windows.low
         cuts = np.flatnonzero(np.diff(np.cumsum(self._lengths) // _MOST_AT_A_TIME, prepend=0))
@@ -363,10 +363,10 @@ class _Corners:
         return squares, total
 
 
-class _Bending:
+class _CornerHessian:
     """The Hessian in the scores, from the windows of rows inside corners."""
 
-    def __init__(self, found: SortedRows, windows: Windows, block: Ints, width: float) -> None:
+    def __init__(self, found: SortedRows, windows: CornerWindows, block: Ints, width: float) -> None:
         some = windows.high > windows.low
         self._low, self._high, self._block = windows.low[some], windows.high[some], block[some]
         self._order, self._weight = found.order, found.weight / width

@@ -17,12 +17,12 @@ import scipy.sparse as sp
 from ..order import (
     CellPairs,
     Cells,
+    CostTable,
     Full,
     GradedPairs,
     Grades,
     OrderGraph,
     Scale,
-    Table,
     Ties,
     as_graph,
     check_scores,
@@ -238,7 +238,7 @@ def _edge_table(grades: Grades) -> sp.csr_array:
 def _edges(graph: OrderGraph) -> sp.csr_array | None:
     """Return the edges with weight one; None for all of them."""
     match graph.structure:
-        case Table(matrix):
+        case CostTable(matrix):
             return (matrix > 0).astype(float)
         case Scale(weight, scale) if not ((weight > 0).all() and (np.diff(scale) > 0).all()):
             return sp.csr_array((graph.weights > 0).astype(float))

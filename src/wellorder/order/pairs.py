@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..sweeps import Array, Edges, EdgeTable, Floats, Ints, Links, ranges, sums_before, use_compiled
-from .graph import Full, OrderGraph, Scale, Table
+from .graph import CostTable, Full, OrderGraph, Scale
 
 # --------------------------------------------------------------------------------------------------
 # Cells.
@@ -127,7 +127,7 @@ class Cells:
 
 
 def make_cells(
-    level: Ints, group: Ints | None, weight: Floats | None, structure: Full | Scale | Table, n_levels: int
+    level: Ints, group: Ints | None, weight: Floats | None, structure: Full | Scale | CostTable, n_levels: int
 ) -> Cells:
     """Gather rows into cells. Rows of level −1 and rows of zero weight take part in nothing.
 
@@ -145,7 +145,7 @@ def make_cells(
     count = np.bincount(cell, minlength=len(key))
 
     pairs = None
-    if isinstance(structure, Table):
+    if isinstance(structure, CostTable):
         pairs = _table_pairs(key, cell_group, cell_level, structure.matrix)
         partnered = np.zeros(len(key), bool)
         partnered[pairs.low] = partnered[pairs.high] = True

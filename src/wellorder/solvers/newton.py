@@ -145,7 +145,7 @@ _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
 
 
-class _Step(NamedTuple):
+class _NewtonStep(NamedTuple):
     f: Function
     predicted: float  # the decrease of the quadratic model
     leftover: float  # at most what a better step could gain beyond that, or infinite where nobody checked
@@ -215,7 +215,7 @@ def newton_cg(
             gap = 0.5 * _CREDIBLE * fit
             break
         if by_itself:
-            step = _Step(Function(space, -smoothed.coef, -smoothed.scores), 0.5 * fit, np.inf, np.inf, 0)
+            step = _NewtonStep(Function(space, -smoothed.coef, -smoothed.scores), 0.5 * fit, np.inf, np.inf, 0)
         else:
             target = _FURTHER * enough if certain else enough
             step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, target)
@@ -246,7 +246,7 @@ def _minimise_model(
     risk: RiskAt,
     preconditioner: Preconditioner,
     enough: float,
-) -> _Step:
+) -> _NewtonStep:
     """Minimise ⟨g, p⟩ + ½ ⟨p, Hp⟩ over p by preconditioned conjugate gradients, roughly.
 
     ``smoothed`` is M⁻¹ g and ``fit`` is ⟨g, M⁻¹ g⟩. While the decrease is large, a guess of what is left
@@ -283,7 +283,7 @@ def _minimise_model(
             break
         direction = smoothed.plus(new_fit / fit, direction)
         fit = new_fit
-    return _Step(step, predicted, leftover if predicted + leftover <= enough else np.inf, stretch, n_products)
+    return _NewtonStep(step, predicted, leftover if predicted + leftover <= enough else np.inf, stretch, n_products)
 
 
 def _bound(residual: Function, fit: float, stretch: float, preconditioner: Preconditioner) -> float:

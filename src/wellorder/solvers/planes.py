@@ -115,13 +115,13 @@ class Planes:
 
 
 # --------------------------------------------------------------------------------------------------
-# Hinges with their corners rounded off, less and less, until a true duality gap is small.
+# Hinges with their corners smoothed, less and less, until a true duality gap is small.
 
 
 logger = logging.getLogger(__name__)
 
 _CORNERS = 0.02, 0.5
-"""How much of the hinge is rounded off at first, in units of its margin: at least and at most."""
+"""How much of the hinge is smoothed at first, in units of its margin: at least and at most."""
 
 _SHRINK = 0.05, 0.5
 """The corner becomes at most and at least so much smaller from stage to stage."""
@@ -143,7 +143,7 @@ class SmoothSolver(Protocol[Q_in]):
 
 
 @dataclass(frozen=True)
-class Rounded:
+class Smoothed:
     """Where rounding off corners has led: the best point, planes below the risk, and the bound they give."""
 
     best: Point
@@ -163,9 +163,9 @@ class Rounded:
         )
 
 
-def round_off(
+def smooth_ever_less(
     problem: Objective,
-    rounded: Callable[[float], Q],
+    smoothed: Callable[[float], Q],
     solve: SmoothSolver[Q],
     *,
     start: Floats | None,
@@ -173,10 +173,10 @@ def round_off(
     max_iter: int,
     steepness: float = 1.0,
     smallest: float = _SMALLEST_CORNER,
-) -> Rounded:
+) -> Smoothed:
     """Minimise a risk of hinges (1 − a z)_+ through smooth ones, until the gap is below ``tol`` times the objective.
 
-    ``rounded(width)`` is the problem with rounded corners, and ``solve`` minimises it; its slopes make a plane
+    ``smoothed(width)`` is the problem with smoothed corners, and ``solve`` minimises it; its slopes make a plane
     below the risk of the problem itself. Ends without being done where the corner would become smaller than
     ``smallest``.
     """
@@ -186,7 +186,7 @@ def round_off(
     n_iter = n_products = 0
     done = converged = False
     while np.isfinite(best.objective) and width >= smallest and n_iter < max_iter:
-        smooth = rounded(width)
+        smooth = smoothed(width)
         found = solve(smooth, start=start, tol=0.3 * tol, max_iter=max_iter - n_iter)
         n_iter, n_products = n_iter + max(found.n_iter, 1), n_products + found.n_products
         point = problem.at(Function(problem.space, found.coef))
@@ -204,7 +204,7 @@ def round_off(
             done, converged = True, bool(gap < np.inf)
             break
         width *= float(np.clip(np.sqrt(0.3 * tol * abs(best.objective) / gap), *_SHRINK))
-    return Rounded(best, bound, planes, n_iter, n_products, done, converged)
+    return Smoothed(best, bound, planes, n_iter, n_products, done, converged)
 
 
 def gap_between(best: Point, bound: float) -> float:
@@ -223,7 +223,7 @@ _TOLERANCES = (1e-3, 1e-5, 1e-7)
 """Of libsvm, one after the other until the gap is small; it keeps kernels in single precision, so no further."""
 
 
-def suits_mirroring(problem: Problem) -> bool:
+def suits_libsvm(problem: Problem) -> bool:
     """Say whether the kernel between pairs is small, and smaller than that between rows."""
     pairs = problem.pairs
     return (
@@ -234,7 +234,7 @@ def suits_mirroring(problem: Problem) -> bool:
     )
 
 
-def mirrored_svm(problem: Problem, tol: float) -> SolveResult:
+def pairs_by_libsvm(problem: Problem, tol: float) -> SolveResult:
     r"""Minimise ½‖f‖² + Σ c_k (1 − a(f(high_k) − f(low_k)))_+ until the duality gap is below ``tol``.
 
     A support vector machine has an intercept, and a ranker none. With every difference as a row of the one class and
@@ -248,32 +248,32 @@ def mirrored_svm(problem: Problem, tol: float) -> SolveResult:
     n, a = pairs.n_pairs, loss.steepness
     difference = space.lines(pairs.high) - space.lines(pairs.low)
     P = a**2 * (difference[:, pairs.high] - difference[:, pairs.low]).astype(float)
-    mirrored = np.empty((2 * n, 2 * n))
-    mirrored[:n, :n] = mirrored[n:, n:] = 0.5 * (P + P.T)
-    mirrored[:n, n:] = mirrored[n:, :n] = -mirrored[:n, :n]
+    kernel = np.empty((2 * n, 2 * n))
+    kernel[:n, :n] = kernel[n:, n:] = 0.5 * (P + P.T)
+    kernel[:n, n:] = kernel[n:, :n] = -kernel[:n, :n]
     cost = problem.strength * pairs.weight
     steps = 0
     for accuracy in _TOLERANCES:
-        alpha, n_iter, ended = _solve(mirrored, cost, accuracy)
+        alpha, n_iter, ended = _solve(kernel, cost, accuracy)
         steps += n_iter
         coef = np.zeros(pairs.n_rows)
         np.add.at(coef, pairs.high, a * alpha)
         np.subtract.at(coef, pairs.low, a * alpha)
         point = problem.at(Function(space, coef))
-        gap = point.objective - float(alpha.sum() - 0.5 * alpha @ mirrored[:n, :n] @ alpha)
+        gap = point.objective - float(alpha.sum() - 0.5 * alpha @ kernel[:n, :n] @ alpha)
         if gap <= tol * abs(point.objective) or not ended:
             break
     converged = bool(gap <= tol * abs(point.objective))
     return SolveResult(coef, point.objective, max(gap, 0.0), steps, 2, converged, int(np.count_nonzero(alpha)))
 
 
-def _solve(mirrored: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int, bool]:
+def _solve(kernel: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int, bool]:
     """Return α of each pair, libsvm's steps, and whether they were enough."""
     n = len(cost)
     machine = SVC(kernel="precomputed", C=1.0, tol=accuracy, max_iter=_STEPS_PER_PAIR * n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # where it does not end, another solver goes on
-        machine.fit(mirrored, np.repeat([1, -1], n), np.tile(0.5 * cost, 2))
+        machine.fit(kernel, np.repeat([1, -1], n), np.tile(0.5 * cost, 2))
     both = np.zeros(2 * n)
     both[machine.support_] = np.abs(machine.dual_coef_[0])
     return np.minimum(both[:n] + both[n:], cost), int(np.max(machine.n_iter_)), machine.fit_status_ == 0
@@ -298,7 +298,7 @@ def cutting_plane(
 ) -> SolveResult:
     """Minimise a problem with a hinge until the duality gap is below ``tol`` times the objective.
 
-    Stage by stage the hinge's corner is rounded off less and less, and the smooth problem solved by Newton's
+    Stage by stage the hinge's corner is smoothed less and less, and the smooth problem solved by Newton's
     method from the last stage's solution. Its slopes θ_ij ∈ [0, 1] make a plane below the hinge risk,
     R(f) ≥ Σ W θ (1 − a d): a mixture of the constraints of the multivariate SVM, one of which a plain cutting
     plane would be. The gap it leaves is of second order in the corner's width, since only pairs inside the
@@ -307,12 +307,12 @@ def cutting_plane(
     """
     loss = problem.loss
     assert isinstance(loss, Hinge)
-    if suits_mirroring(problem):
-        exact = mirrored_svm(problem, tol)
+    if suits_libsvm(problem):
+        exact = pairs_by_libsvm(problem, tol)
         if exact.converged:
             return exact
         start = exact.coef
-    found = round_off(
+    found = smooth_ever_less(
         problem,
         lambda width: replace(problem, loss=loss.smoothed(width)),
         partial(coarse_to_fine, certain=True),
