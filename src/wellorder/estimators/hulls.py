@@ -179,6 +179,7 @@ class _SortedByLevel:
         low, high = np.minimum(low, high), np.maximum(low, high)  # high below low: no slack between, nor any slope
         t: Floats = 0.5 * (low + high)
         smallest = 1e-15 * float(self.mass[-1])
+        # invariant: each edge's slope is not above zero at low, nor below zero at high; t lies between
         for step in range(200):
             short, mass = self._short(*self.windows(t))
             slope = np.bincount(views.edge, views.side * short, n)
@@ -189,6 +190,7 @@ class _SortedByLevel:
             if done.all():
                 break
             newton = t - slope / np.where(bend > 0, bend, 1.0)
+            # a bisection every eighth step: Newton's alone may creep towards a kink from one side
             usable = (bend > 0) & (newton >= low) & (newton <= high) & (step % 8 != 7)
             new = np.where(done, t, np.where(usable, newton, middle))
             if (new == t).all():
@@ -201,10 +203,12 @@ class _SortedByLevel:
         views, n = self._slacks.views, len(self.order)
         edge_weight = self._slacks.edges.weight[views.edge]
         short, _ = self._short(at, windows)
-        pull, reach = _spread(windows, edge_weight, n), _spread(windows, edge_weight * at, n)
+        pull = _spread(windows, edge_weight, n)  # Σ W over the views in which a row has a slack
+        reach = _spread(windows, edge_weight * at, n)  # and Σ W · reach
         gradient = 2.0 * self.weight * (self.scores * pull - reach)
         # slack = side · (reach − s), so that Σ slack² is Σ side · reach · slack + ½ sᵀ∂R/∂s: no sum of s² needed
-        return gradient, max(0.5 * dot(self.scores, gradient) + dot(edge_weight * views.side * at, short), 0.0)
+        value = 0.5 * dot(self.scores, gradient) + dot(edge_weight * views.side * at, short)
+        return gradient, max(value, 0.0)
 
     def to_rows(self, values: Floats, n_rows: int) -> Floats:
         """Return values of the sorted rows as values of all rows; zero where a row takes no part."""
@@ -214,13 +218,21 @@ class _SortedByLevel:
 
 
 class _SlackHessian:
-    """The Hessian in the scores, in the sorted order."""
+    """The Hessian in the scores, in the sorted order.
+
+    With D_e the diagonal of 2 ω over the rows that have a slack at edge e, it is
+    Σ_e W_e (D_e − D_e 1 1ᵀ D_e / 1ᵀD_e 1):
+    when the scores move, the threshold moves by their mean over these rows, and what it moves by costs nothing.
+    """
 
     def __init__(self, slacks: EdgeSlacks, found: _SortedByLevel, windows: _SlackWindows) -> None:
-        self._windows, self._edge, n = windows, slacks.views.edge, len(slacks.edges)
-        self._weight, self._edge_weight = 2.0 * found.weight, slacks.edges.weight[self._edge]
+        n = len(slacks.edges)
+        self._windows = windows
+        self._edge = slacks.views.edge
+        self._edge_weight = slacks.edges.weight[self._edge]
+        self._weight = 2.0 * found.weight
         mass = np.bincount(self._edge, 2.0 * (found.mass[windows.high] - found.mass[windows.low]), n)
-        self._share = 1.0 / np.where(mass > 0, mass, np.inf)
+        self._share = 1.0 / np.where(mass > 0, mass, np.inf)  # no slack at an edge: its threshold does not move
         self._own = self._weight * _spread(windows, self._edge_weight, len(found.order))
 
     def product(self, v: Floats) -> Floats:
@@ -305,7 +317,9 @@ def squared_slacks(problem: RowProblem, *, tol: float, max_iter: int) -> SolveRe
         most = min(_STEPS, max_iter - n_iter)
         preconditioner = _bent_rows(problem, space, start)
         found = newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=most)
-        n_iter, n_products, start = n_iter + found.n_iter, n_products + found.n_products, found.coef
+        n_iter += found.n_iter
+        n_products += found.n_products
+        start = found.coef
         if found.converged or found.n_iter < most or n_iter >= max_iter:
             return replace(found, n_iter=n_iter, n_products=n_products)
 
@@ -321,7 +335,9 @@ def _bent_rows(problem: Objective, space: KernelSpace, start: Floats | None) -> 
     lines = space.lines(rows)
     if dot(diagonal[rows], lines[:, rows].diagonal().astype(float)) < _STRONG:
         return IDENTITY
-    unit, bent = np.zeros(space.n_rows), np.empty((len(rows), len(rows)))
+    unit = np.zeros(space.n_rows)
+    bent = np.empty((len(rows), len(rows)))
+    # invariant: unit is zero; a product with the Hessian for each of these few rows gives the whole of it
     for place, row in enumerate(rows):
         unit[row] = 1.0
         bent[:, place] = risk.hessian_product(unit)[rows]
@@ -414,25 +430,25 @@ def dual_qp(blocks: HullBlocks, nu: float, *, tol: float, max_iter: int) -> Prog
     import piqp
 
     A, B, T, M, cost, h, is_absolute = blocks
+    # half = B^(−½) Aᵀ, so that A B⁻¹ Aᵀ = halfᵀ half is symmetric to the last bit, and u = −B^(−½) half λ
     if B.ndim == 1:
         half = (A / np.sqrt(B)).T
     else:
         lower = cholesky(B, lower=True)
         half = solve_triangular(lower, A.T, lower=True)
     P = half.T @ half
-    unit = min(
-        nu, 1.0 / max(float(P.diagonal().mean()), 1e-300)
-    )  # of λ: the solver's tolerances are for numbers near 1
+    # λ is counted in units, since the solver's tolerances are for numbers near one: λ = unit · μ, all over unit
+    unit = min(nu, 1.0 / max(float(P.diagonal().mean()), 1e-300))
     P *= unit
     upper = np.full(len(h), np.inf)
-    joint = np.zeros(len(cost), dtype=bool)
-    if is_absolute:
+    joint = np.zeros(len(cost), dtype=bool)  # slacks that several constraints share: Mᵀλ ≤ cost is then a constraint
+    if is_absolute:  # a slack of one constraint alone: 0 ≤ λ ≤ cost is a bound, which costs the solver nothing
         joint = np.bincount(M.indices, minlength=len(cost)) > 1
         lines = np.flatnonzero(np.diff(M.indptr))
         upper[lines] = cost[M.indices] / unit
     else:
         P += unit * (M @ sp.diags_array(0.5 / cost) @ M.T).toarray()
-    used = np.flatnonzero(np.diff(T.indptr))
+    used = np.flatnonzero(np.diff(T.indptr))  # a threshold that stands in no constraint would make 0 = 0
     solver = piqp.DenseSolver()
     settings = solver.settings
     settings.eps_abs = settings.eps_rel = 1e-8
@@ -534,10 +550,10 @@ def solve_hulls(programme: HullProgramme, *, tol: float, max_iter: int) -> HullS
     Z = sp.csr_array(Z @ sp.diags_array(1.0 / size)) if sp.issparse(Z) else (np.asarray(Z, float) - centre) / size
     state = _Statement(programme, Z, programme.rows.level[active], programme.rows.weight[active], size)
     x, gap, n_iter, converged = state.solve(tol, max_iter)
-    coef, thresholds = state.read(x)
-    return HullSolution(
-        coef / size, thresholds + float(centre @ (coef / size)), state.objective(x), gap, n_iter, converged
-    )
+    scaled, thresholds = state.read(x)
+    coef = scaled / size
+    thresholds = thresholds + float(centre @ coef)  # scores of columns that are not centred are higher by as much
+    return HullSolution(coef, thresholds, state.objective(x), gap, n_iter, converged)
 
 
 class _Statement:
@@ -545,13 +561,17 @@ class _Statement:
 
     def __init__(self, programme: HullProgramme, Z: Any, level: Ints, weight: Floats, size: Floats) -> None:
         self._programme, self._size = programme, size
-        self._d, self._n_coef = Z.shape[1], Z.shape[1] * (2 if programme.sparse_coef else 1)
+        self._d = Z.shape[1]
+        self._n_coef = self._d * (2 if programme.sparse_coef else 1)  # ‖u‖₁ is linear in a positive and a negative part
         by_level = [np.flatnonzero(level == each) for each in range(programme.rows.n_levels)]
         if programme.kind == "edge":
-            self._n_thresholds, cuts = len(programme.slacks.edges), _edge_cuts(programme.slacks, by_level, weight)
+            self._n_thresholds = len(programme.slacks.edges)
+            cuts = _edge_cuts(programme.slacks, by_level, weight)
         else:
-            self._n_thresholds, cuts = 2 * len(by_level), _row_cuts(programme.slacks, level, weight)
-        self._cost, self._slack = programme.nu * cuts.cost, cuts.slack
+            self._n_thresholds = 2 * len(by_level)
+            cuts = _row_cuts(programme.slacks, level, weight)
+        self._cost = programme.nu * cuts.cost
+        self._slack = cuts.slack
         refuse_large(len(cuts.row), Z)
         self._G, self._h = self._inequalities(Z, cuts)
 
@@ -568,11 +588,11 @@ class _Statement:
         if self._programme.kind == "row":  # here the thresholds are each level's ends, and U counts without the one
             h = np.zeros(n)
             edges, r = self._programme.slacks.edges, self._n_thresholds // 2
-            each = np.arange(len(edges))
-            apart = sp.csr_array(
-                (np.repeat([-1.0, 1.0], len(edges)), (np.tile(each, 2), np.concatenate([edges.high, r + edges.low]))),
-                shape=(len(edges), 2 * r),
-            )
+            # an edge keeps the ends of its levels apart: U_low − L_high ≤ −1
+            line = np.tile(np.arange(len(edges)), 2)
+            column = np.concatenate([edges.high, r + edges.low])
+            sign = np.repeat([-1.0, 1.0], len(edges))
+            apart = sp.csr_array((sign, (line, column)), shape=(len(edges), 2 * r))
             before, after = (sp.csr_array((len(edges), width)) for width in (self._n_coef, len(self._cost)))
             G = sp.vstack([G, sp.hstack([before, apart, after])])
             h = np.concatenate([h, np.full(len(edges), -1.0)])
@@ -645,11 +665,13 @@ class _Statement:
 
     def objective(self, x: Floats) -> float:
         """Return the objective, each slack as large as the thresholds make it."""
-        coef, fixed = self.read(x)[0], np.append(x[: -len(self._cost)], np.zeros(len(self._cost)))
+        coef = self.read(x)[0]
+        fixed = np.append(x[: -len(self._cost)], np.zeros(len(self._cost)))  # without the slacks that the solver found
         if self._programme.sparse_coef:  # no part of a coefficient is paid twice, or below zero
             fixed[: self._n_coef] = np.maximum(np.append(coef, -coef), 0.0)
         slack = np.zeros(len(self._cost))
-        np.maximum.at(slack, self._slack, (self._G @ fixed - self._h)[: len(self._slack)])
+        short = (self._G @ fixed - self._h)[: len(self._slack)]
+        np.maximum.at(slack, self._slack, short)  # a slack is the largest of what its constraints need
         paid = slack**2 if self._programme.loss == "squared" else slack
         regulariser = 0.5 * float(fixed @ (self._quadratic_cost() @ fixed)) + float(self._linear_cost @ fixed)
         return regulariser + float(self._cost @ paid)

@@ -207,9 +207,11 @@ class SortedRows:
         order = np.lexsort((place, block))
         place, running = place[order], np.cumsum(weight[order])
         bounds = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_blocks))])
+        # the slope in b starts at minus the weight of side −1 and rises by ω at each place: zero where that is made up
         half = np.append(0.0, running)[bounds[:-1]] + np.bincount(block, weight * (side < 0), n_blocks)
         slack = 1e-12 * float(self.mass[-1])
-        left, right = np.searchsorted(running, half - slack), np.searchsorted(running, half + slack, side="right")
+        left = np.searchsorted(running, half - slack)
+        right = np.searchsorted(running, half + slack, side="right")
         left, right = (np.clip(at, bounds[:-1], bounds[1:] - 1) for at in (left, right))
         return np.asarray(0.5 * (place[left] + place[right]))
 
@@ -236,6 +238,7 @@ def _running(values: Floats) -> Floats:
 
 def _bisection(has_risen: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
     """Return where a condition becomes true and stays so, for many at once."""
+    # invariant: the condition is false at low and true at high
     for _ in range(200):
         middle = 0.5 * (low + high)
         if ((middle <= low) | (middle >= high)).all():
@@ -249,6 +252,8 @@ def rising_zeros(
     slopes: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, smallest: float, b: Floats
 ) -> Floats:
     """Return where rising, piecewise linear functions are zero: Newton's steps from b, kept between two ends."""
+    # invariant: each function is not above zero at low, nor below zero at high, and b lies between. Every fourth step
+    # is a bisection, as Newton's alone may creep towards a kink from one side
     for step in range(200):
         slope, bend = slopes(b)
         low, high = np.where(slope < 0, b, low), np.where(slope > 0, b, high)
@@ -287,7 +292,7 @@ def ordinal_hinge(scores: Floats, rows: OrdinalRows) -> tuple[float, Floats]:
 
 
 def smooth_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> RiskAt:
-    r"""Return the same risk with each hinge's corner rounded off over the last ``width`` before it.
+    r"""Return the same risk with each hinge's corner smoothed over the last ``width`` before it.
 
     .. math:: R_\delta(s) = \min_b \sum_i \omega_i \sum_j \max_{0 \le \theta \le 1}
               \theta (1 - t_{ij} (s_i - b_j)) - \tfrac{\delta}{2} \theta^2
@@ -306,20 +311,22 @@ def smooth_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> Ris
     at, side = thresholds[looks.threshold], looks.side
     windows = found.windows(at, width)
     low, high = windows.beyond_low, windows.beyond_high
-    mass, moment = found.mass[high] - found.mass[low], found.moment[high] - found.moment[low]
+    # beyond its corner a hinge is straight, θ = 1: sums over these rows are differences of running sums
+    mass = found.mass[high] - found.mass[low]
+    moment = found.moment[high] - found.moment[low]
     value = float(np.sum((1.0 + side * at - 0.5 * width) * mass - side * moment))
     pull = _spread(low, high, -side, len(found.order))
     of_look = block[looks.threshold]
     squares, theta = _Corners(found, windows, at, width).add_up(mass, of_look, pull)
     gradient = np.zeros_like(scores)
     gradient[found.order] = found.weight * pull
-    bending = _CornerHessian(found, windows, of_look, width)
+    hessian = _CornerHessian(found, windows, of_look, width)
     return RiskAt(
         value=value + 0.5 * width * squares,
         gradient=gradient,
         slope=-float(mass.sum()) - theta,
-        hessian_diagonal=lambda: bending.diagonal(len(scores)),
-        hessian_product=bending.product,
+        hessian_diagonal=lambda: hessian.diagonal(len(scores)),
+        hessian_product=hessian.product,
     )
 
 
@@ -368,8 +375,10 @@ class _CornerHessian:
 
     def __init__(self, found: SortedRows, windows: CornerWindows, block: Ints, width: float) -> None:
         some = windows.high > windows.low
-        self._low, self._high, self._block = windows.low[some], windows.high[some], block[some]
-        self._order, self._weight = found.order, found.weight / width
+        self._low, self._high = windows.low[some], windows.high[some]
+        self._block = block[some]
+        self._order = found.order
+        self._weight = found.weight / width  # the curvature of each row inside a corner
         inside = (found.mass[self._high] - found.mass[self._low]) / width
         total = np.bincount(self._block, inside, minlength=1)
         self._share = 1.0 / np.where(total > 0, total, np.inf)
@@ -399,7 +408,7 @@ def _spread(low: Ints, high: Ints, amount: Floats, n: int) -> Array:
 
 
 # --------------------------------------------------------------------------------------------------
-# The ordinal hinge with rounded corners around given multipliers: corners may stay wide, and the answer exact.
+# The ordinal hinge with smoothed corners around given multipliers: corners may stay wide, and the answer exact.
 #
 # Every row has a corner of its own here, so that nothing can be summed up by sorting: each look of a row at a
 # threshold is an entry of a list.

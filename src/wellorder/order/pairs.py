@@ -140,7 +140,8 @@ def make_cells(
     of_active = level if everything else level[active]
     if group is not None:
         of_active = (group if everything else group[active]).astype(np.int64) * n_levels + of_active
-    cell, key = _compress(of_active, n_levels * (1 if group is None else int(group.max(initial=-1)) + 1))
+    n_groups = 1 if group is None else int(group.max(initial=-1)) + 1
+    cell, key = _compress(of_active, n_levels * n_groups)
     cell_group, cell_level = (np.zeros_like(key), key) if group is None else np.divmod(key, n_levels)
     count = np.bincount(cell, minlength=len(key))
 
@@ -311,10 +312,13 @@ def draw_pairs(pairs: GradedPairs, per_row: int, rng: np.random.Generator) -> Li
     ends, begins = cells.ends, cells.ends - cells.count
     if cells.pairs is None:
         # any row of the group but those of the own cell
-        starts = cells.group_starts
-        first, last = begins[starts[:-1]][cells.group[cell]], ends[starts[1:] - 1][cells.group[cell]]
+        starts, group = cells.group_starts, cells.group[cell]
+        first = begins[starts[:-1]][group]
+        last = ends[starts[1:] - 1][group]
         others = last - first - cells.count[cell]
-        draw = first[:, None] + (rng.random((len(arranged), per_row)) * others[:, None]).astype(np.int64)
+        share = rng.random((len(arranged), per_row))
+        draw = first[:, None] + (share * others[:, None]).astype(np.int64)
+        # as if the own cell were not there; what lies at or behind it moves on by its length
         draw += np.where(draw >= begins[cell][:, None], cells.count[cell][:, None], 0)
     else:
         # partners of a cell, below and above, laid end to end
@@ -325,7 +329,9 @@ def draw_pairs(pairs: GradedPairs, per_row: int, rng: np.random.Generator) -> Li
         filled = np.concatenate([[0], np.cumsum(cells.count[other])])
         slot = np.searchsorted(one, np.arange(cells.n + 1))
         low, high = filled[slot[:-1]][cell], filled[slot[1:]][cell]
-        draw = low[:, None] + (rng.random((len(arranged), per_row)) * (high - low)[:, None]).astype(np.int64)
+        share = rng.random((len(arranged), per_row))
+        draw = low[:, None] + (share * (high - low)[:, None]).astype(np.int64)
+        # a place among the partners laid end to end: first which cell of them, then where in that cell
         edge = np.searchsorted(filled, draw, side="right") - 1
         draw = begins[other[edge]] + draw - filled[edge]
     mine = np.repeat(np.arange(len(arranged)), per_row)
@@ -469,7 +475,8 @@ class GradedPairs:
         if self.weight is not None:
             weights.append(self.weight[self.active])
         with np.errstate(divide="ignore"):
-            reaches = [float(np.abs(np.log([part.min(), part.max()])).max()) for part in weights if len(part)]
+            ends = [np.log([part.min(), part.max()]) for part in weights if len(part)]
+        reaches = [float(np.abs(pair).max()) for pair in ends]
         return max(reaches, default=0.0)
 
     @cached_property

@@ -41,18 +41,21 @@ def simplex_qp(gram: Floats, linear: Floats, most: float = 1.0) -> Floats:
     import piqp
 
     size = len(linear)
-    unit = max(float(np.abs(gram).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)), np.finfo(float).tiny)
+    # the solver's tolerances are absolute: the largest number of the objective is made one, which moves no minimiser
+    largest = float(np.abs(gram).max(initial=0.0)), float(np.abs(linear).max(initial=0.0))
+    unit = max(*largest, np.finfo(float).tiny)
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
     solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = 1e-9
     solver.setup(
-        np.asfortranarray(gram / unit + 1e-13 * np.eye(size)),
+        np.asfortranarray(gram / unit + 1e-13 * np.eye(size)),  # equal planes must not make it singular
         -linear / unit,
         G=np.asfortranarray(np.ones((1, size))),
         h_u=np.array([min(most, _NO_BOUND)]),
         x_l=np.zeros(size),
     )
     solver.solve()
+    # any feasible θ gives a true lower bound; one outside by 1e-12 would not, and the gap would be a guess
     theta = np.nan_to_num(np.maximum(solver.result.x, 0.0))
     return np.asarray(theta / max(1.0, float(theta.sum()) / most))
 
@@ -94,10 +97,12 @@ class Planes:
         one plane alone would take, 10¹² as it may be by the rows' weights, that is the unit: what the solver finds
         should be of size one.
         """
+        # a plane alone is best at θ · unit = b_t / ‖a_t‖², where it meets zero, unless the strength ends it before
         squares = self._gram.diagonal()
         alone = np.divide(self.offsets, squares, out=np.zeros_like(squares), where=(squares > 0) & (self.offsets > 0))
         unit = min(strength, float(alone.max(initial=0.0)) or strength)
         theta = simplex_qp(unit**2 * self._gram, unit * self.offsets, strength / unit)
+        # the dual value: by weak duality no more than the minimum, whatever feasible θ the solver has found
         bound = unit * dot(theta, self.offsets) - 0.5 * unit**2 * float(theta @ self._gram @ theta)
         coef = np.zeros(self._space.n_coef)
         for share, normal in zip(theta, self.normals, strict=True):
@@ -144,7 +149,7 @@ class SmoothSolver(Protocol[Q_in]):
 
 @dataclass(frozen=True)
 class Smoothed:
-    """Where rounding off corners has led: the best point, planes below the risk, and the bound they give."""
+    """Where smoothing has led: the best point, planes below the risk, and the bound they give."""
 
     best: Point
     bound: float
@@ -182,13 +187,16 @@ def smooth_ever_less(
     """
     planes = Planes(problem.space)
     best, bound = problem.first(start), -np.inf
+    # the gap that a corner leaves is of second order in its width: the root of the gap that is aimed at
     width = float(np.clip(np.sqrt(10.0 * tol), *_CORNERS))
     n_iter = n_products = 0
     done = converged = False
+    # invariant: bound ≤ minimum ≤ best.objective, whatever the smooth problems' solver has done
     while np.isfinite(best.objective) and width >= smallest and n_iter < max_iter:
         smooth = smoothed(width)
         found = solve(smooth, start=start, tol=0.3 * tol, max_iter=max_iter - n_iter)
-        n_iter, n_products = n_iter + max(found.n_iter, 1), n_products + found.n_products
+        n_iter += max(found.n_iter, 1)
+        n_products += found.n_products
         point = problem.at(Function(problem.space, found.coef))
         risk = smooth.risk(point.f.scores)
         planes.add(risk.gradient, -risk.slope / steepness)
@@ -203,7 +211,8 @@ def smooth_ever_less(
         if gap <= tol * abs(best.objective) or gap == np.inf:
             done, converged = True, bool(gap < np.inf)
             break
-        width *= float(np.clip(np.sqrt(0.3 * tol * abs(best.objective) / gap), *_SHRINK))
+        aim = 0.3 * tol * abs(best.objective)
+        width *= float(np.clip(np.sqrt(aim / gap), *_SHRINK))
     return Smoothed(best, bound, planes, n_iter, n_products, done, converged)
 
 
@@ -214,7 +223,7 @@ def gap_between(best: Point, bound: float) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# The hinge over few listed pairs and a kernel, by libsvm: every pair and its mirror image as two classes.
+# The hinge over few listed pairs and a kernel, by libsvm: every pair and its negative as two classes.
 
 
 _MOST_PAIRS = 2_000
@@ -248,7 +257,7 @@ def pairs_by_libsvm(problem: Problem, tol: float) -> SolveResult:
     n, a = pairs.n_pairs, loss.steepness
     difference = space.lines(pairs.high) - space.lines(pairs.low)
     P = a**2 * (difference[:, pairs.high] - difference[:, pairs.low]).astype(float)
-    kernel = np.empty((2 * n, 2 * n))
+    kernel = np.empty((2 * n, 2 * n))  # between the pairs, and then their negatives
     kernel[:n, :n] = kernel[n:, n:] = 0.5 * (P + P.T)
     kernel[:n, n:] = kernel[n:, :n] = -kernel[:n, :n]
     cost = problem.strength * pairs.weight
@@ -260,7 +269,8 @@ def pairs_by_libsvm(problem: Problem, tol: float) -> SolveResult:
         np.add.at(coef, pairs.high, a * alpha)
         np.subtract.at(coef, pairs.low, a * alpha)
         point = problem.at(Function(space, coef))
-        gap = point.objective - float(alpha.sum() - 0.5 * alpha @ kernel[:n, :n] @ alpha)
+        dual = float(alpha.sum() - 0.5 * alpha @ kernel[:n, :n] @ alpha)
+        gap = point.objective - dual
         if gap <= tol * abs(point.objective) or not ended:
             break
     converged = bool(gap <= tol * abs(point.objective))
@@ -276,6 +286,7 @@ def _solve(kernel: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int, 
         machine.fit(kernel, np.repeat([1, -1], n), np.tile(0.5 * cost, 2))
     both = np.zeros(2 * n)
     both[machine.support_] = np.abs(machine.dual_coef_[0])
+    # a pair's α is what its two rows have together; cut at the cost, it is feasible and its dual value a bound
     return np.minimum(both[:n] + both[n:], cost), int(np.max(machine.n_iter_)), machine.fit_status_ == 0
 
 
@@ -339,6 +350,7 @@ def plain_cutting_planes(
     planes.add(best.risk.gradient, best.risk.value - dot(best.risk.gradient, best.f.scores))
     gap = gap_between(best, bound)
     gaps: list[float] = []
+    # invariant: every plane lies below the risk, so that bound ≤ minimum ≤ best.objective
     while n_iter < max_iter and np.isfinite(best.objective):
         n_iter += 1
         target, new_bound = planes.minimise(problem.strength)
@@ -347,8 +359,10 @@ def plain_cutting_planes(
         gap = gap_between(best, bound)
         gaps.append(gap)
         logger.debug("round %d: objective %.8g, gap %.2g, %d planes", n_iter, best.objective, gap, len(planes))
-        if gap <= tol * abs(best.objective) or gap == np.inf or _is_hopeless(gaps, tol * abs(best.objective), max_iter):
+        enough = tol * abs(best.objective)
+        if gap <= enough or gap == np.inf or _is_hopeless(gaps, enough, max_iter):
             break
+        # a tangent at the best point itself would be the last one again where the line search did not move
         ahead = best.f.plus(_CUT_AHEAD, target.plus(-1.0, best.f))
         risk = problem.risk(ahead.scores)
         planes.add(risk.gradient, risk.value - dot(risk.gradient, ahead.scores))
@@ -384,12 +398,13 @@ def _search_line(problem: Problem, best: Point, target: Function) -> Point:
             break
         low, low_slope, high = high, high_slope, 2.0 * high
     best_here = found if found.objective < best.objective else best
+    # invariant: the slope is below zero at low and not at high, so that the minimum lies between
     for _ in range(12):
         if low_slope >= 0 or abs(high - low) <= 1e-4 * high:
             break
         rise = high_slope - low_slope
         share = -low_slope / rise if 0 < rise < np.inf else 0.5
-        middle = low + min(max(share, 0.1), 0.9) * (high - low)
+        middle = low + min(max(share, 0.1), 0.9) * (high - low)  # at least a tenth from both ends: it always narrows
         trial = problem.at(best.f.plus(middle, step))
         if trial.objective < best_here.objective:
             best_here = trial

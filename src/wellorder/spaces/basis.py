@@ -89,10 +89,13 @@ def short_columns(X: Any, weight: Floats, most: int) -> tuple[ShortColumns, Arra
     many entries that going through it alone costs no more. Rows of zero weight are not there. O(entries · log entries),
     whatever the number of columns: one without entries is constant.
     """
-    n_active, stored = int(np.count_nonzero(weight > 0)), np.diff(X.indptr)
+    n_active = int(np.count_nonzero(weight > 0))
+    stored = np.diff(X.indptr)
     may = (stored > 0) & (stored <= _FEW_ENTRIES)
     here = np.repeat(may, stored)
-    column, rows, value = np.repeat(np.flatnonzero(may), stored[may]), X.indices[here], X.data[here].astype(float)
+    column = np.repeat(np.flatnonzero(may), stored[may])
+    rows = X.indices[here]
+    value = X.data[here].astype(float)
     if not (weight > 0).all():
         here = weight[rows] > 0
         column, rows, value = column[here], rows[here], value[here]
@@ -178,9 +181,11 @@ class Standard:
     def column(self, X: Any, k: int) -> Column:
         """Return column k of X, standardised."""
         rows, values, rest = read_column(X, k)
-        values, rest = np.clip(values, self.low[k], self.high[k]), float(np.clip(rest, self.low[k], self.high[k]))
+        low, high, mean, scale = self.low[k], self.high[k], self.mean[k], self.scale[k]
+        values = np.clip(values, low, high)
+        rest = float(np.clip(rest, low, high))
         with np.errstate(over="ignore"):  # infinitely far from every bump
-            return Column(rows, (values - self.mean[k]) / self.scale[k], (rest - self.mean[k]) / self.scale[k])
+            return Column(rows, (values - mean) / scale, (rest - mean) / scale)
 
 
 @dataclass(frozen=True)
@@ -444,7 +449,8 @@ def _short_sparse(X: Any, weight: Floats) -> tuple[ShortColumns | None, Array]:
     Columns with no entries are in neither: they are constant.
     """
     found, others = short_columns(X, weight, _MOST_SHORT)
-    n_filled, short = len(found.feature) + len(others), found if len(found.feature) >= _MANY_COLUMNS else None
+    n_filled = len(found.feature) + len(others)
+    short = found if len(found.feature) >= _MANY_COLUMNS else None
     if short is None:
         others = np.union1d(found.feature, others)
     if len(others) > _MOST_COLUMNS or int((found.size.astype(np.int64) ** 2).sum()) > _MOST_PACKED:

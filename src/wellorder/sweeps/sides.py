@@ -218,16 +218,20 @@ def ladder_plan(rank: Ints, group: Ints, plain_reach: Ints) -> SumPlan:
     none = np.empty(0, np.intp)
     plan = SumPlan(group, none, none, none, none, None)
     for bit in range(n_bits):
-        _, block = np.unique((group.astype(np.int64) << n_bits) | (rank >> (bit + 1)), return_inverse=True)
-        ones, zeros = np.flatnonzero((rank >> bit) & 1), np.flatnonzero(~(rank >> bit) & 1)
+        higher = (group.astype(np.int64) << n_bits) | (rank >> (bit + 1))
+        _, block = np.unique(higher, return_inverse=True)
+        ones = np.flatnonzero((rank >> bit) & 1)
+        zeros = np.flatnonzero(~(rank >> bit) & 1)
         zeros = zeros[np.argsort(block[zeros], kind="stable")]
+        # (block, step) as one number, ascending: a block's zeros up to a step's reach are found by bisection
         key = block[zeros] * (n + 1) + zeros
+        begin = block[ones] * (n + 1)
         offset = len(plan.arranged)
         plan = plan._replace(
             arranged=np.append(plan.arranged, zeros),
             target=np.append(plan.target, ones),
-            start=np.append(plan.start, offset + np.searchsorted(key, block[ones] * (n + 1))),
-            stop=np.append(plan.stop, offset + np.searchsorted(key, block[ones] * (n + 1) + plain_reach[ones])),
+            start=np.append(plan.start, offset + np.searchsorted(key, begin)),
+            stop=np.append(plan.stop, offset + np.searchsorted(key, begin + plain_reach[ones])),
         )
     return plan
 
