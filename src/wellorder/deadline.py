@@ -9,7 +9,7 @@ from contextvars import ContextVar
 _left: ContextVar[Callable[[], float] | None] = ContextVar("left", default=None)
 
 
-class OutOfTime(RuntimeError):  # noqa: N818 - it is what happened, not a fault
+class TimeIsUp(RuntimeError):  # noqa: N818 - it is what happened, not a fault
     """Time was up before the work was done."""
 
 
@@ -24,19 +24,19 @@ def deadline(left: Callable[[], float]) -> Iterator[None]:
 
 
 def refuse_late() -> None:
-    """Raise :class:`OutOfTime` if somebody has set an end, and it has come.
+    """Raise :class:`TimeIsUp` if somebody has set an end, and it has come.
 
     Examples
     --------
-    >>> from wellorder.deadline import OutOfTime, deadline, refuse_late
+    >>> from wellorder.deadline import TimeIsUp, deadline, refuse_late
     >>> refuse_late()
     >>> with deadline(lambda: -1.0):
     ...     try:
     ...         refuse_late()
-    ...     except OutOfTime as error:
+    ...     except TimeIsUp as error:
     ...         print(error)
     time was up
     """
     left = _left.get()
     if left is not None and left() <= 0:
-        raise OutOfTime("time was up")
+        raise TimeIsUp("time was up")

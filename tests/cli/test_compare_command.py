@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from wellorder.evaluation import METHODS, comparison_run
+from wellorder.evaluation import METHODS, board_run
 
 COMMAND = [sys.executable, "-c", "from wellorder.cli.main import main; main()"]
 
@@ -36,7 +36,7 @@ def test_a_run_that_was_stopped_prints_what_there_is_and_exits_as_stopped(run, w
         if len(told) == 5:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(comparison_run.ComparisonRun, "_tell", interrupt)
+    monkeypatch.setattr(board_run.BoardRun, "_tell", interrupt)
     options = ["compare", wines, "--target", "quality", "--item", "name", "--models", "ridge,best-feature"]
     stopped = run(*options, "--report", "r.html", "--jobs", 1)
     assert stopped.code == 130

@@ -168,7 +168,7 @@ def test_a_format_is_one_line(tmp_path, monkeypatch):
         lambda start: start.startswith(b"LINES"),
     )
     monkeypatch.setitem(FORMATS, "lines", lines)
-    for name, content in (("t.ln", "x\n1\n2\n"), ("t.csv", "LINES\n1\n2\n")):  # by its ending, by its content
+    for name, content in (("t.ln", "x\n1\n2\n"), ("t.csv", "LINES\n1\n2\n")):  # by its suffix, by its content
         assert table(tmp_path, content, name).X.rows() == [(1.0,), (2.0,)]
     assert table(tmp_path, "x\n7\n", "t.dat", format="lines").X.rows() == [(7.0,)]
     refuses(tmp_path, "a\n1\n", "letor, lines", format="excel")
@@ -249,9 +249,9 @@ def test_categories_are_weighed_without_writing_them_out(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_endings_are_told_once(name):
-    others = {ending for other, each in FORMATS.items() if other != name for ending in each.endings}
-    assert FORMATS[name].endings
-    assert not others & set(FORMATS[name].endings)
+    others = {suffix for other, each in FORMATS.items() if other != name for suffix in each.suffixes}
+    assert FORMATS[name].suffixes
+    assert not others & set(FORMATS[name].suffixes)
 
 
 def test_files_that_are_not_there(tmp_path):

@@ -1,4 +1,4 @@
-"""Comparisons with few ties beside noise: the flipped pairs are degenerate, and what is left must still be of use."""
+"""Comparisons with few ties beside noise: the two-class pairs are degenerate, and what is left must still be of use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_degenerate_hinge_ranks_as_well_as_a_ranker(n, kernel, C):
     ranker = wo.ThresholdCompare(wo.RankSVM(C, loss="hinge", kernel=kernel, gamma=0.1)).fit(pairs[train], y[train])
     assert model.bias_ > 0
     assert model.score(pairs[test], y[test]) > ranker.score(pairs[test], y[test]) - 0.02 > 0.7
-    # at u = 0 and β = 1 each direction of a tie costs 2: the flipped pairs have no better solution
+    # at u = 0 and β = 1 each direction of a tie costs 2: the two-class pairs have no better solution
     assert model.objective_ == pytest.approx(4 * C * np.count_nonzero(y[train] == 0), rel=1e-2)
 
 

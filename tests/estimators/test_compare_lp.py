@@ -23,7 +23,7 @@ def make(seed, n=40, noise=0.5):
 
 
 def by_cvxpy(D, y, weight=None, C=None, alpha=0.0):
-    """The programme (7) as it is printed, with slack where C is given."""
+    """The programme (7) of Venuto et al. (2014) as it is printed, with slack where C is given."""
     w, mu, slack = cp.Variable(D.shape[1]), cp.Variable(), cp.Variable(len(y), nonneg=True)
     tie = y == 0
     rules = [mu >= 0, mu <= 1]

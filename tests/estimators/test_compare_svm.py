@@ -1,4 +1,4 @@
-"""CompareSVM against libsvm on the flipped pairs, the linear programme's margin, and its paper."""
+"""CompareSVM against libsvm on the two-class pairs, the linear programme's margin, and its paper."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make(n=40, n_items=20, seed=0, noise=0.3, threshold=1.0):
 
 @pytest.mark.parametrize("C", [0.3, 30.0])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "callable", "precomputed"])
-def test_scores_are_libsvms_on_the_explicit_flipped_problem(kernel, C):
+def test_scores_are_libsvms_on_the_explicit_two_class_problem(kernel, C):
     items, left, right, y = make()
     k = linear_kernel if kernel == "linear" else lambda a, b: rbf_kernel(a, b, gamma=0.3)
     expected, beta = reference.svm_compare(k, items, left, right, y, C)
@@ -144,7 +144,8 @@ def test_separable_comparisons_by_both_programmes(seed):
     svm = wo.CompareSVM(1e7, tol=1e-6).fit(pairs, y)
     assert lp.separable_
     assert lp.margin_ == pytest.approx(reference.margin(lp.compare(pairs), y), abs=1e-9)
-    # Lemma 1: μ = −1/β and w = −u/β are feasible for (7), so that its best margin is no smaller
+    # Venuto et al. (2014), Lemma 1: μ = −1/β and w = −u/β are feasible
+    # for the programme (7), so that its best margin is no smaller
     assert reference.margin(svm.compare(pairs), y) == pytest.approx(-1 / svm.bias_, rel=1e-3)
     assert lp.margin_ >= -1 / svm.bias_ - 1e-6
     assert lp.score(pairs, y) == svm.score(pairs, y) == 1.0

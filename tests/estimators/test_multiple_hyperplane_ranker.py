@@ -102,7 +102,7 @@ def test_one_hyperplane_is_rank_svm():
 
 
 def test_hyperplanes_that_agree_are_one():
-    """The same normal for every two grades gives the order of a single ranker (section 3.1 of the paper)."""
+    """The same normal for every two grades gives the order of a single ranker (Qin et al., 2007, section 3.1)."""
     model = wo.MultipleHyperplaneRanker().fit(X, Y, groups=QUERY)
     for ranker in model.rankers_.values():
         ranker.coef_ = np.array([1.0, 2.0, 3.0, 4.0])

@@ -1,4 +1,4 @@
-"""What the risks lead to, against the paper's theory."""
+"""What the risks lead to, against the theory of Uematsu and Lee (2013)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ F0 = (P[1] + P[2]) / (P[0] + P[1])
 
 
 def draw(rng, per_class):
-    """X | Y = k ~ N(−2, 0, 2; 1): the paper's simulation."""
+    """X | Y = k ~ N(−2, 0, 2; 1): the simulation of Uematsu and Lee."""
     y = np.repeat([0, 1, 2], per_class)
     return (rng.standard_normal(len(y)) + 2.0 * (y - 1))[:, None], y
 
@@ -63,7 +63,7 @@ def test_more_rows_come_nearer():
 def test_ordinal_losses_tend_to_their_own_theory(loss, theory, gap):
     model = boosted(loss, 500, 0, n_estimators=150)
     assert distance(model.decision_function(GRID[:, None]), theory(model.thresholds_)) < 0.06
-    assert np.diff(model.thresholds_)[0] == pytest.approx(gap, abs=0.3)  # the paper's: 2.06 and 4.37
+    assert np.diff(model.thresholds_)[0] == pytest.approx(gap, abs=0.3)  # Uematsu and Lee's: 2.06 and 4.37
 
 
 def test_least_squares_tend_to_the_expected_grade():

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from tests.reference import svor as reference
 
 import wellorder as wo
-from wellorder.losses import OrdinalRows, ordinal_hinge, rounded_ordinal_hinge
+from wellorder.losses import OrdinalRows, ordinal_hinge, smooth_ordinal_hinge
 from wellorder.persistence import ModelFileError
 
 KINDS = ["all", "immediate", "explicit"]
@@ -46,9 +46,9 @@ def test_the_best_thresholds_are_a_general_solvers(kind, seed):
 def test_the_rounded_risk_has_its_derivatives_and_its_plane(kind, width, seed):
     scores, level, weight, rng = make_scores(seed)
     rows = OrdinalRows(level, weight, 4, kind)
-    risk = rounded_ordinal_hinge(scores, rows, width)
+    risk = smooth_ordinal_hinge(scores, rows, width)
     u, h = rng.standard_normal(len(scores)), 1e-7
-    ahead, behind = (rounded_ordinal_hinge(scores + step * u, rows, width) for step in (h, -h))
+    ahead, behind = (smooth_ordinal_hinge(scores + step * u, rows, width) for step in (h, -h))
     assert (ahead.value - behind.value) / (2 * h) == pytest.approx(risk.gradient @ u, rel=1e-5, abs=1e-5)
     np.testing.assert_allclose((ahead.gradient - behind.gradient) / (2 * h), risk.hessian_product(u), atol=1e-5)
     columns = np.array([risk.hessian_product(e) for e in np.eye(len(scores))])
@@ -67,11 +67,11 @@ def test_weights_are_repetitions_and_rows_without_level_are_absent(kind):
     some = OrdinalRows(np.append(level, -1), np.append(weight, 5.0), 4, kind)
     for width in (0.0, 0.2):
         a, b = (
-            ordinal_hinge(s, rows)[0] if width == 0 else rounded_ordinal_hinge(s, rows, width).value
+            ordinal_hinge(s, rows)[0] if width == 0 else smooth_ordinal_hinge(s, rows, width).value
             for s, rows in ((np.repeat(scores, times), many), (np.append(scores, rng.standard_normal()), some))
         )
         assert a == pytest.approx(b, rel=1e-12)
-    assert rounded_ordinal_hinge(np.append(scores, 0.0), some, 0.2).gradient[-1] == 0
+    assert smooth_ordinal_hinge(np.append(scores, 0.0), some, 0.2).gradient[-1] == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)

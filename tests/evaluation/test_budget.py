@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wellorder.evaluation.comparison_run import Budget
+from wellorder.evaluation.board_run import Budget
 
 
 def test_no_limit_leaves_everything_in():

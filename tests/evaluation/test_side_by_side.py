@@ -15,19 +15,19 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import wellorder as wo
-from wellorder.deadline import OutOfTime
+from wellorder.deadline import TimeIsUp
 from wellorder.evaluation import (
     METHODS,
     Memory,
     Method,
     Record,
+    board_run,
     compare,
-    comparison_run,
     read_records,
     side_by_side,
     trials,
 )
-from wellorder.evaluation.comparison_run import decide_jobs
+from wellorder.evaluation.board_run import decide_jobs
 from wellorder.evaluation.trials import hear_warnings
 
 from .tables import make_comparisons, make_table
@@ -200,7 +200,7 @@ def test_an_interrupt_keeps_what_is_done_of_any_split(fake):
 
 def test_processes_are_only_started_where_they_pay(monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
-    monkeypatch.setattr("wellorder.evaluation.comparison_run.available_bytes", lambda: 10e9)
+    monkeypatch.setattr("wellorder.evaluation.board_run.available_bytes", lambda: 10e9)
     assert decide_jobs(None, Memory(0, "ridge", 10**8), 1_000) == (8, False)
     assert decide_jobs(None, Memory(0, "ridge", 3 * 10**9), 1_000) == (2, False)
     assert decide_jobs(None, Memory(0, "ridge", 10**10), 1_000) == (1, False)
@@ -217,13 +217,13 @@ def test_quick_work_starts_no_process(monkeypatch):
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(side_by_side, "Parallel", refuse)
-    monkeypatch.setattr(comparison_run, "PATIENCE", 1_000.0)
+    monkeypatch.setattr(board_run, "PATIENCE", 1_000.0)
     plans = []
     monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
     board = compare(make_table(), ["ridge", "best-feature"], n_folds=3, n_repeats=2, begin=plans.append)
     assert board.is_complete
     assert (plans[0].n_jobs, plans[0].methods) == (board.protocol.n_jobs, ("ridge", "best-feature"))
-    monkeypatch.setattr(comparison_run, "PATIENCE", 0.0)
+    monkeypatch.setattr(board_run, "PATIENCE", 0.0)
     with pytest.raises(AssertionError, match="a process was started"):
         compare(make_table(), ["ridge", "best-feature"], n_folds=3, n_repeats=2)
 
@@ -239,7 +239,7 @@ def test_an_ensemble_stops_between_its_fits():
         asked.append(1)
         return 5.0 - len(asked)
 
-    with deadline(left), pytest.raises(OutOfTime):
+    with deadline(left), pytest.raises(TimeIsUp):
         wo.OrderEnsemble().fit(X, y)
     assert len(asked) == 5
     board = compare(table, ["best-feature", "order-ensemble"], n_folds=2, n_repeats=1, time_budget=1e-3, n_jobs=1)
@@ -274,8 +274,8 @@ def test_memory_is_estimated_and_what_has_no_room_is_left_out(monkeypatch):
     assert small.protocol.memory.heaviest == "rank-svm-rbf"
     assert small.protocol.memory.data == 90 * 4 * 8 + 45 * 4 * 8
     assert plans[0].memory == small.protocol.memory
-    monkeypatch.setattr("wellorder.evaluation.comparison_run.available_bytes", lambda: 3.5e8)
-    from wellorder.evaluation.comparison_run import choose_methods
+    monkeypatch.setattr("wellorder.evaluation.board_run.available_bytes", lambda: 3.5e8)
+    from wellorder.evaluation.board_run import choose_methods
     from wellorder.evaluation.tasks import make_task
 
     task = make_task(make_table(n=2_000))

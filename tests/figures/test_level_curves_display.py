@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import wellorder as wo
 from wellorder.data import Table, TableRanker
 from wellorder.figures import LevelCurvesDisplay, to_svg
-from wellorder.figures.level_curves import score_plane, telling_features
+from wellorder.figures.level_curves import score_plane, strongest_features
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +62,8 @@ def test_the_second_feature_is_no_copy_of_the_first():
     X = np.random.default_rng(1).standard_normal((100, 3))
     X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
     coef = Ridge().fit(X, X @ [1.0, 1.0, 0.3])
-    assert telling_features(coef, X)[1] == 2
-    assert set(telling_features(coef, X[:, [0, 1, 0]])) == {0, 1}  # unless all are
+    assert strongest_features(coef, X)[1] == 2
+    assert set(strongest_features(coef, X[:, [0, 1, 0]])) == {0, 1}  # unless all are
 
 
 @pytest.mark.parametrize("kind", ["polars", "pandas", "table"])

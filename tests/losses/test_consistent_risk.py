@@ -1,4 +1,4 @@
-"""Theorem 4's risk: all ordered pairs of a group, written as two levels over twice the rows."""
+"""The consistent risk (Uematsu and Lee, 2013, Theorem 4): two levels over twice the rows."""
 
 from __future__ import annotations
 

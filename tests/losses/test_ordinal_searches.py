@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wellorder.losses import OrdinalRows, ordinal as module, rounded_ordinal_hinge
+from wellorder.losses import OrdinalRows, ordinal as module, smooth_ordinal_hinge
 
 
 @pytest.mark.parametrize("thresholds", ["all", "immediate", "explicit"])
@@ -19,7 +19,7 @@ def test_one_by_one_all_levels_at_once_and_level_by_level(monkeypatch, threshold
     for one_by_one, at_once in ((10**6, 0), (0, 10**6), (0, 0)):
         monkeypatch.setattr(module, "_MOST_ONE_BY_ONE", one_by_one)
         monkeypatch.setattr(module, "_ROWS_PER_LEVEL", at_once)
-        found.append(rounded_ordinal_hinge(scores, rows, 0.3))
+        found.append(smooth_ordinal_hinge(scores, rows, 0.3))
     for other in found[1:]:
         assert other.value == pytest.approx(found[0].value, rel=1e-10)
         np.testing.assert_allclose(other.gradient, found[0].gradient, atol=1e-8)

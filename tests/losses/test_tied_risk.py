@@ -1,4 +1,4 @@
-"""The risk of comparisons with ties against the flipped pairs written out, and the exact threshold."""
+"""The risk of comparisons with ties against the two-class pairs written out, and the exact threshold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.reference import compare_svm as reference
 
-from wellorder.losses import LOSSES, TiedPairs, best_threshold, flipped_value, tied_risk
+from wellorder.losses import LOSSES, TiedPairs, best_threshold, tied_risk, tied_value
 
 NAMES = ["hinge", "squared_hinge", "logistic"]
 
@@ -32,7 +32,7 @@ def test_risk_is_the_least_over_the_bias(name, seed):
     risk, bias = tied_risk(LOSSES[name], scores, pairs)
     assert risk.value == pytest.approx(reference.risk(name, scores, *listed), rel=1e-8)
     assert risk.value == pytest.approx(reference.risk_at(name, scores, *listed, bias), rel=1e-12)
-    assert flipped_value(LOSSES[name], scores, pairs, 0.7) == pytest.approx(
+    assert tied_value(LOSSES[name], scores, pairs, 0.7) == pytest.approx(
         reference.risk_at(name, scores, *listed, 0.7), rel=1e-12
     )
 

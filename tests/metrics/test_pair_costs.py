@@ -1,4 +1,4 @@
-"""One measure for three: page 6 of paper 004."""
+"""One measure for three: Uematsu and Lee (2013), page 6."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from wellorder.evaluation import RecordFile
 from wellorder.metrics import comparison_auc, comparison_error
 from wellorder.papers import PAPERS, chess, comparisons
 from wellorder.papers.chess import read_sushi
-from wellorder.papers.comparisons import Cell, Plan
+from wellorder.papers.comparisons import Drawn, Experiments
 from wellorder.papers.comparisons_search import METHODS, NORMS, fit_quietly, search, simulate, true_rank
 from wellorder.ratings import FEATURES
 from wellorder.spaces import Kernel
@@ -164,7 +164,7 @@ def test_the_search_chooses_the_model_that_is_best_on_validation_pairs():
 
 def test_sets_are_drawn_apart_and_with_the_share_of_ties(folder):
     sushi = read_sushi(folder / "sushi")
-    parts = comparisons._draw(Cell("sushi", 20, 0.3, 0), sushi)
+    parts = comparisons._draw(Drawn("sushi", 20, 0.3, 0), sushi)
     assert [np.count_nonzero(part.outcome == 0) for part in parts] == [6, 6, 6]
     assert len(np.unique(np.concatenate([part.pairs.reshape(20, -1) for part in parts]), axis=0)) == 60
 
@@ -183,7 +183,7 @@ def test_ties_are_worth_learning_from():
 def test_the_figures_go_on_from_records(folder, monkeypatch):
     monkeypatch.setattr(comparisons, "search", partial(search, costs=(1.0,), widths=(0.05, 0.5)))
     monkeypatch.setattr(chess, "learned", partial(chess.learned, costs=(0.01,)))
-    plan = Plan(sizes=(20,), size=20, shares=(0.5, 0.8), n_sets=2, windows=(0, 1))
+    plan = Experiments(sizes=(20,), size=20, shares=(0.5, 0.8), n_sets=2, windows=(0, 1))
     records = folder / "records.jsonl"
     seen = []
     found = comparisons.run(folder, plan, RecordFile(records), 1, lambda *each: seen.append(each))

@@ -1,4 +1,4 @@
-"""Multipartite ranking: the data as the paper counts them, its theory, and its tables from records."""
+"""Multipartite ranking: the data as Uematsu and Lee (2013) count them, its theory, and its tables from records."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from wellorder.evaluation import Record
 from wellorder.papers import PAPERS, multipartite
 from wellorder.papers.multipartite import SAMPLES, Multipartite
 from wellorder.papers.multipartite_relations import (
-    Curve,
     Ratings,
     Relation,
     Relations,
+    TheoryCurve,
     _regression,
     _relation,
     proportional_odds_score,
@@ -152,7 +152,7 @@ def test_it_is_among_the_papers():
 
 _X = np.linspace(-1.0, 1.0, 50)
 CURVES = {
-    name: Curve(np.linspace(-1, 1, 241), np.linspace(-1, 1, 241), np.array([-1.0, 0.0]), 3)
+    name: TheoryCurve(np.linspace(-1, 1, 241), np.linspace(-1, 1, 241), np.array([-1.0, 0.0]), 3)
     for name in ("pairs", "orboost", "proportional_odds", "svor")
 }
 RELATIONS = Relations(

@@ -1,4 +1,7 @@
-"""Comparisons with ties, slowly and obviously: the flipped pairs of equation (8), written out one by one."""
+"""Comparisons with ties, slowly and obviously: pairs of two classes, written out one by one.
+
+Equations are those of Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from sklearn.svm import SVC
 
 
 def flip(left, right, y):
-    """Return (from, to, label) of each flipped pair: −1 pairs swapped, ties in both directions."""
+    """Return (from, to, label) of each pair by equation (8): −1 pairs swapped, ties in both directions."""
     pairs = []
     for a, b, outcome in zip(left, right, y, strict=True):
         if outcome == 0:
@@ -47,7 +50,7 @@ def risk(name, scores, left, right, y, weight):
 
 
 def svm_compare(k, items, left, right, y, C):
-    """Equations (14) to (19): scores of the items by libsvm on the kernel between flipped pairs, and β."""
+    """Equations (14) to (19): scores of the items by libsvm on the kernel between two-class pairs, and β."""
     pairs = flip(left, right, y)
     start, end, label = (np.array(part) for part in zip(*pairs, strict=True))
     K = k(items, items)

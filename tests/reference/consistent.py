@@ -1,4 +1,4 @@
-"""Theorem 4 of paper 004, pair by pair."""
+"""The consistent risk of Uematsu and Lee (2013), Theorem 4, pair by pair."""
 
 from __future__ import annotations
 

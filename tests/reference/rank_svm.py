@@ -1,4 +1,4 @@
-"""The objective (★) over listed pairs, minimised by L-BFGS: slow, and sure."""
+"""The objective of docs/notation.md over listed pairs, minimised by L-BFGS: slow, and sure."""
 
 from __future__ import annotations
 

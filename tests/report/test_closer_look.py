@@ -13,7 +13,7 @@ from tests.report import tables
 from tests.report.test_page import Page
 from wellorder.evaluation import by_query, make_task
 from wellorder.report import look_closer, render
-from wellorder.report.closer_look import _Models, choose_rival, first_repeat, held_out, telling_pairs
+from wellorder.report.closer_look import _Models, choose_rival, first_repeat, held_out, pairs_to_explain
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_telling_pairs_are_the_farthest_of_all():
     table = tables.lists()
     rows = np.arange(3, 80)
     scores = np.random.default_rng(3).standard_normal(len(rows))
-    found = telling_pairs(table, scores, rows)
+    found = pairs_to_explain(table, scores, rows)
     score = dict(zip(rows.tolist(), scores.tolist(), strict=True))
     same = [(i, j) for i in rows for j in rows if table.groups[i] == table.groups[j]]
     levels = {g: sorted({y for y in table.y[rows][table.groups[rows] == g] if y == y}) for g in set(table.groups[rows])}
@@ -128,7 +128,7 @@ def test_of_many_grades_any_pair_may_be_the_farthest_mistake():
     rng = np.random.default_rng(5)
     table = replace(tables.one_list(), y=rng.permutation(80).astype(float))
     scores = table.y + 30 * rng.standard_normal(80)
-    found = telling_pairs(table, scores, np.arange(80))[-1]
+    found = pairs_to_explain(table, scores, np.arange(80))[-1]
     wrong = ((i, j) for i in range(80) for j in range(80) if table.y[i] < table.y[j])
     assert (found.above, found.below) == max(wrong, key=lambda pair: scores[pair[0]] - scores[pair[1]])
 

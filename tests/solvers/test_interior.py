@@ -22,7 +22,7 @@ def make(n_decided, n_ties, d, seed):
     return X, TiedPairs(high, low, weight, n_decided, n_rows)
 
 
-def flipped(X, pairs):
+def two_class_rows(X, pairs):
     D = X[pairs.high] - X[pairs.low]
     n = pairs.n_decided
     label = np.repeat([1.0, -1.0], [n, 2 * pairs.n_ties])
@@ -30,7 +30,7 @@ def flipped(X, pairs):
 
 
 def objective(X, pairs, C, coef, bias):
-    D, label, weight = flipped(X, pairs)
+    D, label, weight = two_class_rows(X, pairs)
     return 0.5 * coef @ coef + C * weight @ np.maximum(0.0, 1.0 - label * (D @ coef + bias))
 
 
@@ -48,7 +48,7 @@ def test_the_minimum_is_libsvms(n_decided, n_ties, d, C, seed):
     assert found.converged
     assert found.objective == pytest.approx(objective(X, pairs, C, found.coef, found.bias), rel=1e-12)
     np.testing.assert_allclose(found.scores, X @ found.coef)
-    D, label, weight = flipped(X, pairs)
+    D, label, weight = two_class_rows(X, pairs)
     machine = SVC(kernel="linear", C=C, tol=1e-8).fit(D, label, weight)
     theirs = objective(X, pairs, C, machine.coef_.ravel(), machine.intercept_[0])
     assert found.objective <= theirs * (1 + 1e-7)

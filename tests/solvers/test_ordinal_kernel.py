@@ -8,7 +8,7 @@ from tests.reference import svor as reference
 
 from wellorder.estimators import svor
 from wellorder.estimators.svor import OrdinalProblem, by_multipliers, ordinal_svm
-from wellorder.losses import OrdinalRows, ordinal as sorted_rows, ordinal_hinge, rounded_ordinal_hinge
+from wellorder.losses import OrdinalRows, ordinal as sorted_rows, ordinal_hinge, smooth_ordinal_hinge
 from wellorder.losses.ordinal import ListedLooks
 from wellorder.spaces import Function, KernelSpace
 
@@ -78,7 +78,7 @@ def test_the_shifted_risk_has_its_derivatives_and_its_plane(kind, seed):
 def test_around_nothing_the_shifted_risk_is_the_rounded_one(kind):
     scores, rows, _ = make_rows(1, kind)
     looks = ListedLooks(rows)
-    at, rounded = looks.at(scores, np.zeros(len(looks)), 0.2, np.zeros(3)), rounded_ordinal_hinge(scores, rows, 0.2)
+    at, rounded = looks.at(scores, np.zeros(len(looks)), 0.2, np.zeros(3)), smooth_ordinal_hinge(scores, rows, 0.2)
     assert at.value == pytest.approx(rounded.value, rel=1e-12)
     np.testing.assert_allclose(at.gradient, rounded.gradient, atol=1e-12)
     assert at.plane == pytest.approx(-rounded.slope, rel=1e-12)

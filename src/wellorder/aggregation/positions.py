@@ -77,7 +77,7 @@ def borda(scores: Any, groups: Any = None, weights: Any = None) -> Floats:
 
     References
     ----------
-    Qin, Liu, Lai, Zhang, Wang and Li (2007), Ranking with multiple hyperplanes (paper 001).
+    Qin, Liu, Lai, Zhang, Wang and Li (2007), Ranking with multiple hyperplanes.
 
     Examples
     --------

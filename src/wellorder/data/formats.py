@@ -89,7 +89,7 @@ def _read(source: str, text: str, separator: str) -> Sheet:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _TextLayout:
     """Where the records of a file are: its header is the first; blank lines are left out."""
 
     starts: Ints
@@ -107,7 +107,7 @@ class _Layout:
         return b"".join(body[start : end + 1] for start, end in pieces)
 
 
-def _lay_out(source: str, body: bytes, separator: int) -> _Layout:
+def _lay_out(source: str, body: bytes, separator: int) -> _TextLayout:
     """Find the records, the line each starts in and the number of its fields."""
     buffer = np.frombuffer(body, np.uint8)
     all_ends = np.flatnonzero(buffer == _NEWLINE)
@@ -126,7 +126,7 @@ def _lay_out(source: str, body: bytes, separator: int) -> _Layout:
     gaps = bool(blank.any())
     if gaps:
         starts, ends, lines, n_fields = (part[~blank] for part in (starts, ends, lines, n_fields))
-    return _Layout(starts, ends, lines, n_fields, quoted, gaps)
+    return _TextLayout(starts, ends, lines, n_fields, quoted, gaps)
 
 
 def _only_spaces(buffer: Array, body: bytes, starts: Ints, ends: Ints, n_fields: Ints) -> Array:
@@ -187,7 +187,7 @@ def _header_names(source: str, header: str, separator: str, line: int) -> list[s
     return names
 
 
-def _refuse_ragged(source: str, layout: _Layout, n_columns: int, separator: str) -> None:
+def _refuse_ragged(source: str, layout: _TextLayout, n_columns: int, separator: str) -> None:
     ragged = np.flatnonzero(layout.n_fields != n_columns)
     if not len(ragged):
         return
@@ -308,14 +308,14 @@ class Format:
     read : function
         From a path to a Sheet (named columns), or to a Table where the format itself says what each part is. It opens
         the path once, and reads it through: what the path names may be a pipe, or a file that is open already.
-    endings : tuple of str
+    suffixes : tuple of str
         How names of such files end, in small letters; ``.gz`` aside.
     is_start : function or None
-        Says of a file's first bytes whether they can only be of this format: content goes before endings.
+        Says of a file's first bytes whether they can only be of this format: content goes before suffixes.
     """
 
     read: Callable[[PathLike], Sheet | Table]
-    endings: tuple[str, ...]
+    suffixes: tuple[str, ...]
     is_start: Callable[[bytes], bool] | None = None
 
 
@@ -338,7 +338,7 @@ def read_file(path: PathLike, format_name: str | None = None) -> Sheet | Table:
 
 
 def _recognise(file: OpenFile) -> str:
-    """Return the name of a file's format, by its first bytes and its ending."""
+    """Return the name of a file's format, by its first bytes and its suffix."""
     source, start = os.fspath(file), file.start()
     if not start:
         raise empty_file(source)
@@ -346,9 +346,9 @@ def _recognise(file: OpenFile) -> str:
         if each.is_start is not None and each.is_start(start):
             return name
     path = Path(source)
-    ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     for name, each in FORMATS.items():
-        if ending in each.endings:
+        if suffix in each.suffixes:
             return name
     first = next((line for line in start.splitlines() if line.strip() and not line.lstrip().startswith(b"#")), b"")
     if any(separator in first for separator in b",;\t"):

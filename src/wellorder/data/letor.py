@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ..sweeps import Array
 from . import letor_plain
-from .letor_plain import Limits, Rows, read_name, text_array
+from .letor_plain import LetorRows, Limits, read_name, text_array
 from .lines import COPIES, DataError, PathLike, Places, blocks, open_for_writing, room, shorten, too_large
 from .table import Table
 
@@ -94,7 +94,7 @@ def read_letor(path: PathLike, *, n_features: int | None = None) -> Table:
     return collected.table(source, n_features)
 
 
-def _rows(content: Iterator[bytes], limits: Limits) -> Iterator[Rows]:
+def _rows(content: Iterator[bytes], limits: Limits) -> Iterator[LetorRows]:
     """Read block after block, compiled if there is enough to read."""
     start: list[bytes] = []
     while sum(map(len, start)) < COMPILED_FROM:
@@ -140,7 +140,7 @@ class _Collected:
         self.n_bytes = 0  # about, of everything here
         self._width = 0
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: LetorRows) -> None:
         self._grade.extend(rows.grade)
         self._count.extend(rows.count)
         self._index.extend(rows.index)

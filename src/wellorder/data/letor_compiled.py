@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..sweeps import Array, Floats, Ints, jit
-from .letor_plain import PLAIN_DIGITS, Limits, Rows, parse_lines, text_array
+from .letor_plain import PLAIN_DIGITS, LetorRows, Limits, parse_lines, text_array
 
 # --------------------------------------------------------------------------------------------------
 # Decimal numbers in bytes to floats, compiled: exactly what Python's ``float()`` gives, or no answer.
@@ -218,7 +218,7 @@ class Scratch(NamedTuple):
     ids: Array
 
 
-def parse_blocks(content: Iterable[bytes], limits: Limits) -> Iterator[Rows]:
+def parse_blocks(content: Iterable[bytes], limits: Limits) -> Iterator[LetorRows]:
     """Read blocks of whole lines; see :func:`wellorder.data.letor_plain.parse_blocks`.
 
     The arrays of numbers that are yielded are overwritten by the next ones: copy them before going on.
@@ -233,7 +233,7 @@ def parse_blocks(content: Iterable[bytes], limits: Limits) -> Iterator[Rows]:
         yield from _parse_block(block, state, out, limits)
 
 
-def _parse_block(block: bytes, state: Ints, out: Scratch, limits: Limits) -> Iterator[Rows]:
+def _parse_block(block: bytes, state: Ints, out: Scratch, limits: Limits) -> Iterator[LetorRows]:
     text = np.frombuffer(block, np.uint8)
     line, with_query = int(state[_LINE]), _with_query(state)
     state[_AT] = 0
@@ -275,7 +275,7 @@ def _scratch(length: int) -> Scratch:
     )
 
 
-def _rows(state: Ints, out: Scratch) -> Rows:
+def _rows(state: Ints, out: Scratch) -> LetorRows:
     """Return what one call of parse_rows found; its numbers stay in the scratch."""
     n, entries = state[_ROWS], state[_ENTRIES]
     query: Array | None = None
@@ -285,7 +285,7 @@ def _rows(state: Ints, out: Scratch) -> Rows:
         query = out.numbers[:n].copy()
     ids = _split(out.ids[: state[_ID_BYTES]]) if state[_ID_BYTES] > n else None
     index, value = out.indices[:entries], out.values[:entries]
-    return Rows(out.grades[:n], out.counts[:n], index, value, query, ids, int(state[_WIDTH]))
+    return LetorRows(out.grades[:n], out.counts[:n], index, value, query, ids, int(state[_WIDTH]))
 
 
 def _split(lines: Array) -> list[str]:

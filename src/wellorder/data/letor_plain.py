@@ -79,7 +79,7 @@ class Limits:
 
 
 @dataclass
-class Rows:
+class LetorRows:
     """Some rows of a file.
 
     Attributes
@@ -107,7 +107,7 @@ class Rows:
     width: int
 
 
-def parse_blocks(content: Iterable[bytes], limits: Limits) -> Iterator[Rows]:
+def parse_blocks(content: Iterable[bytes], limits: Limits) -> Iterator[LetorRows]:
     """Read a file's blocks of whole lines, in order."""
     line = 1
     with_query: bool | None = None
@@ -117,7 +117,7 @@ def parse_blocks(content: Iterable[bytes], limits: Limits) -> Iterator[Rows]:
         yield rows
 
 
-def parse_lines(block: bytes, line: int, with_query: bool | None, limits: Limits) -> tuple[Rows, bool | None]:
+def parse_lines(block: bytes, line: int, with_query: bool | None, limits: Limits) -> tuple[LetorRows, bool | None]:
     """Read a block of whole lines.
 
     Parameters
@@ -133,7 +133,7 @@ def parse_lines(block: bytes, line: int, with_query: bool | None, limits: Limits
 
     Returns
     -------
-    rows : Rows
+    rows : LetorRows
         The rows, without empty lines and mere comments.
     with_query : bool or None
         As before, these rows included.
@@ -174,7 +174,7 @@ def parse_lines(block: bytes, line: int, with_query: bool | None, limits: Limits
         width = max(width, int(row.places[-1]) + 1 if len(row.places) else 0)
         ids.append(decode(limits.source, read_name(comment), number))
     return (
-        Rows(
+        LetorRows(
             np.array(grades, np.float64),
             np.array(counts, np.int64),
             np.concatenate(index) if index else np.empty(0, np.int32),

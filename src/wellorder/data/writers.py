@@ -1,4 +1,4 @@
-"""Tables and scores to files: the format follows from the name's ending, gzipped if it ends in ``.gz``."""
+"""Tables and scores to files: the format follows from the name's suffix, gzipped if it ends in ``.gz``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
     Parameters
     ----------
     path : path-like
-        Where to: its ending is .csv, .tsv, .parquet, .arff or .letor, perhaps with .gz.
+        Where to: its suffix is .csv, .tsv, .parquet, .arff or .letor, perhaps with .gz.
     table : Table or ComparisonTable
         Items, groups, features, weights and grades become columns in this order, under the names they were read
         with. Comparisons become ``left``, ``right``, ``outcome`` (and ``weight``); their items are a table of
@@ -53,7 +53,7 @@ def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
     3.1,red,5.0
     ,white,6.0
     """
-    if _ending(path) in FORMATS["letor"].endings:
+    if _suffix(path) in FORMATS["letor"].suffixes:
         if isinstance(table, ComparisonTable):
             raise DataError(os.fspath(path), "a LETOR file holds graded rows, no comparisons; write .csv")
         write_letor(path, table)
@@ -67,7 +67,7 @@ def write_scores(path: PathLike, table: Table, scores: Any) -> None:
     Parameters
     ----------
     path : path-like
-        Where to: its ending is .csv, .tsv or .parquet, perhaps with .gz.
+        Where to: its suffix is .csv, .tsv or .parquet, perhaps with .gz.
     table : Table
         The rows that were scored. They stay in their order.
     scores : array of shape (n,)
@@ -108,12 +108,12 @@ def write_lines(path: PathLike, values: Any) -> None:
 
 
 def write_frame(path: PathLike, frame: pl.DataFrame) -> None:
-    """Write columns under their names, in the format of the file name's ending; ``-`` is CSV to the terminal."""
+    """Write columns under their names, in the format of the file name's suffix; ``-`` is CSV to the terminal."""
     _write(path, frame)
 
 
 def write_rows(path: PathLike, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write rows under their headers, in the format of the name's ending."""
+    """Write rows under their headers, in the format of the name's suffix."""
     _write(path, pl.DataFrame(rows, schema=list(headers), orient="row"))
 
 
@@ -179,7 +179,7 @@ def _comparison_frame(table: ComparisonTable) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _ending(path: PathLike) -> str:
+def _suffix(path: PathLike) -> str:
     name = Path(os.fspath(path))
     return (name.with_suffix("") if name.suffix.lower() == ".gz" else name).suffix.lower()
 
@@ -202,18 +202,18 @@ def _warn_of_formulas(source: str, frame: pl.DataFrame) -> None:
 
 
 def _write(path: PathLike, frame: pl.DataFrame) -> None:
-    name, ending = Path(os.fspath(path)), _ending(path)
-    if ending in FORMATS["arff"].endings:
+    name, suffix = Path(os.fspath(path)), _suffix(path)
+    if suffix in FORMATS["arff"].suffixes:
         with open_for_writing(path) as stream:
             stream.write(arff_text(frame, name.name.split(".")[0]))
         return
-    separator = "," if os.fspath(path) == "-" else _SEPARATORS.get(ending)
+    separator = "," if os.fspath(path) == "-" else _SEPARATORS.get(suffix)
     if separator is not None:
         _warn_of_formulas(os.fspath(path), frame)
         with open_for_writing(path) as stream:
             stream.write(frame.write_csv(separator=separator))
         return
-    if ending not in _PARQUET:
+    if suffix not in _PARQUET:
         raise DataError(
             str(name), "its ending says no format to write; use .csv, .tsv, .parquet or .arff, perhaps with .gz"
         )

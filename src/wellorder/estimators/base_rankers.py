@@ -121,7 +121,7 @@ MOST_STACKED = 50_000
 """Up to this many rows stacking pays, as it saves calls; beyond, what is swept over should fit into the cache."""
 
 
-class _Settings(TypedDict):
+class _SolverSettings(TypedDict):
     tol: float
     max_iter: int
 
@@ -173,7 +173,7 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Rows:
+class LevelledRows:
     """Graded rows, and which two levels each ranker is for."""
 
     X: Any
@@ -191,18 +191,18 @@ class Rows:
         sizes = np.bincount(self.level[self.level >= 0], minlength=1 + int(np.max(self.ends)))
         return int(sizes[np.array(self.ends)].sum())
 
-    def sample(self, size: int, rng: np.random.Generator) -> Rows:
+    def sample(self, size: int, rng: np.random.Generator) -> LevelledRows:
         """Draw about so many rows, every level among them where there are few."""
         graph = OrderGraph.full(range(int(self.level.max(initial=0)) + 1))
         pairs = make_pairs(self.level, self.group, self.weight, graph, self.balance, compiled=self.compiled)
         rows, some = pairs.sample(size, rng)
         group = None if self.group is None else self.group[rows]
-        return Rows(
+        return LevelledRows(
             self.X[rows], self.level[rows], group, some.row_weight, self.balance, self.ends, compiled=some.compiled
         )
 
 
-def stack_rows(rows: Rows, C: float) -> Stack | None:
+def stack_rows(rows: LevelledRows, C: float) -> Stack | None:
     """Stack the rows, ranker by ranker; None where some ranker has no pair."""
     used = np.unique(rows.ends).tolist()
     members = {level: np.flatnonzero(rows.level == level) for level in used}
@@ -234,14 +234,14 @@ def stack_rows(rows: Rows, C: float) -> Stack | None:
     return Stack(space, pairs, n_pairs, mass, ranker)
 
 
-def solve_side_by_side(rows: Rows, C: float, *, tol: float, max_iter: int) -> tuple[list[SolveResult], Array]:
+def solve_side_by_side(rows: LevelledRows, C: float, *, tol: float, max_iter: int) -> tuple[list[SolveResult], Array]:
     """Solve the problem of every ranker to a relative accuracy of ``tol``; return also its number of pairs.
 
     From coarse to fine: a sample gives the start and the shape of the Hessian.
     """
     rows = replace(rows, X=near_zero(rows.X)[0])
     n_rankers, d = len(rows.ends), int(rows.X.shape[1])
-    settings: _Settings = {"tol": tol / n_rankers, "max_iter": max_iter}  # all of a gap may be one ranker's
+    settings: _SolverSettings = {"tol": tol / n_rankers, "max_iter": max_iter}  # all of a gap may be one ranker's
     stacks, rng = [stack_rows(rows, C)], np.random.default_rng(0)  # the sample decides the path, never the answer
     size = int(np.count_nonzero(rows.level >= 0)) // _RATIO
     while size >= max(_FEWEST_ROWS, _ROWS_PER_COEF * d):
@@ -355,7 +355,7 @@ def _compares(model: Any) -> bool:
 
 
 def draw_rows(
-    rows: Rows, ends: tuple[int, int], max_samples: float | int | None, rng: np.random.Generator
+    rows: LevelledRows, ends: tuple[int, int], max_samples: float | int | None, rng: np.random.Generator
 ) -> tuple[Ints, Floats | None]:
     """Return the rows of two levels and their weights, or some of them, with weights that make up for it.
 
@@ -385,7 +385,7 @@ def score_table(rankers: list[Any], X: Any, groups: Any) -> Floats:
     return np.column_stack([np.asarray(list_scores(ranker, X, groups), dtype=float) for ranker in rankers])
 
 
-def can_stack(base: Any, rows: Rows) -> bool:
+def can_stack(base: Any, rows: LevelledRows) -> bool:
     """Say whether the rankers can be fitted side by side, and whether that pays."""
     return (
         type(base) is RankSVM
@@ -402,7 +402,7 @@ def can_stack(base: Any, rows: Rows) -> bool:
     )
 
 
-def fit_stacked(base: RankSVM, rows: Rows) -> list[RankSVM] | None:
+def fit_stacked(base: RankSVM, rows: LevelledRows) -> list[RankSVM] | None:
     """Fit all linear rankers in one go; each is what a fit of its own would give, up to ``tol``.
 
     None where that does not converge: one hard problem must not spoil the others.

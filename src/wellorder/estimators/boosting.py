@@ -113,9 +113,9 @@ BoostRisk: TypeAlias = PairRisk | RowRisk
 
 
 def choose_pairs(pairs: PairSet, consistent: Any) -> tuple[PairSet, bool]:
-    """Return Theorem 4's pairs where they are asked for or stand to reason, and whether the risk is consistent.
+    """Return consistent pairs where they are asked for or stand to reason, and whether the risk is consistent.
 
-    With two levels the plain pairs are the same sum.
+    They are those of Uematsu and Lee (2013), Theorem 4. With two levels the plain pairs are the same sum.
     """
     asked = consistent != "auto" and bool(consistent)
     if not isinstance(pairs, GradedPairs):
@@ -171,7 +171,7 @@ def take_rows(rows: GradedRows, places: Ints) -> GradedRows:
 # Rows, and rows kept apart.
 
 
-class Rows(NamedTuple):
+class BoostRows(NamedTuple):
     """What ``fit`` was given: features (already checked), and an order of them."""
 
     X: Any
@@ -181,7 +181,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class BoostTask:
     """Rows to train on, the risk to lower, and what validates."""
 
     X: Any
@@ -193,7 +193,7 @@ class Task:
     """Of all the rows that were given."""
 
 
-class Settings(Protocol):
+class BoostSettings(Protocol):
     """The parameters that decide which risk is lowered."""
 
     loss: Any
@@ -241,8 +241,13 @@ def sweeps_for(loss: PairLoss, n_rows: int, n_rounds: int) -> AbstractContextMan
 
 
 def pair_task(
-    settings: Settings, loss: PairLoss, rows: Rows, beside: Rows | None, share: float, rng: np.random.Generator
-) -> Task:
+    settings: BoostSettings,
+    loss: PairLoss,
+    rows: BoostRows,
+    beside: BoostRows | None,
+    share: float,
+    rng: np.random.Generator,
+) -> BoostTask:
     """State a risk over pairs; ``share`` of the rows (groups, comparisons) is kept apart, if it is not zero."""
     order = read_order(rows.y, rows.groups, rows.weight, settings.order, settings.levels, settings.balance)
     pairs: PairSet = order.to_pairs(rows.X.shape[0], settings.balance)
@@ -268,7 +273,7 @@ def pair_task(
     chosen, consistent = choose_pairs(pairs, settings.consistent)
     risk = PairRisk(loss, chosen, weight)
     if held is None:
-        return Task(X, risk, None, consistent, n_groups=order.n_groups)
+        return BoostTask(X, risk, None, consistent, n_groups=order.n_groups)
     if settings.stopping == "swaps":
         plain = held
         validation = Validation(held_X, lambda scores, fitted: swapped_share(plain, scores))
@@ -276,27 +281,29 @@ def pair_task(
         weight = row_weights(held)
         held, _ = choose_pairs(held, "auto" if consistent else False)
         validation = _validation(risk, PairRisk(loss, held, weight), held_X)
-    return Task(X, risk, validation, consistent, n_groups=order.n_groups)
+    return BoostTask(X, risk, validation, consistent, n_groups=order.n_groups)
 
 
 def ordinal_task(
-    settings: Settings,
+    settings: BoostSettings,
     numbered: NumberedRows,
-    rows: Rows,
-    beside: Rows | None,
+    rows: BoostRows,
+    beside: BoostRows | None,
     share: float,
     rng: np.random.Generator,
-) -> Task:
+) -> BoostTask:
     """State a risk of graded rows with thresholds between the levels that are present."""
     loss, (graded, classes, n_groups) = ROW_LOSSES[settings.loss], numbered
     if beside is None:
         return replace(_row_task(loss, rows.X, graded, share, rng), classes=classes, n_groups=n_groups)
     held = _matched(_graded(settings, beside, levels=classes.tolist()), classes.tolist())
     risk = RowRisk(loss, graded)
-    return Task(rows.X, risk, _validation(risk, _judged(loss, held), beside.X), classes=classes, n_groups=n_groups)
+    return BoostTask(rows.X, risk, _validation(risk, _judged(loss, held), beside.X), classes=classes, n_groups=n_groups)
 
 
-def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: float, rng: np.random.Generator) -> Task:
+def squared_task(
+    settings: BoostSettings, rows: BoostRows, beside: BoostRows | None, share: float, rng: np.random.Generator
+) -> BoostTask:
     """State least squares on the grades as numbers."""
     grades = _graded(settings, rows, levels=settings.levels)
     refuse_no_pairs(grades, grades.pairs.n_pairs)
@@ -305,7 +312,7 @@ def squared_task(settings: Settings, rows: Rows, beside: Rows | None, share: flo
         return replace(_row_task(loss, rows.X, graded, share, rng), n_groups=grades.n_groups)
     risk = RowRisk(loss, graded)
     held = _judged(*_squares(_graded(settings, beside, levels=settings.levels)))
-    return Task(rows.X, risk, _validation(risk, held, beside.X), n_groups=grades.n_groups)
+    return BoostTask(rows.X, risk, _validation(risk, held, beside.X), n_groups=grades.n_groups)
 
 
 def keep_apart(level: Ints, group: Ints | None, share: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -342,7 +349,7 @@ def _part_comparisons(pairs: ListedPairs, share: float, rng: np.random.Generator
     return take(np.sort(shuffled[cut:])), take(np.sort(shuffled[:cut]))
 
 
-def _beside(settings: Settings, beside: Rows, order: Order) -> PairSet:
+def _beside(settings: BoostSettings, beside: BoostRows, order: Order) -> PairSet:
     """Return the pairs of rows that were given for validation; a graph or a table has the training rows' levels."""
     if isinstance(beside.y, Grades | Comparisons | OrderSum):
         own = read_order(beside.y, beside.groups, beside.weight, "full", None, settings.balance)
@@ -354,7 +361,7 @@ def _beside(settings: Settings, beside: Rows, order: Order) -> PairSet:
     return own.to_pairs(beside.X.shape[0], settings.balance)
 
 
-def _graded(settings: Settings, rows: Rows, *, levels: Any) -> Grades:
+def _graded(settings: BoostSettings, rows: BoostRows, *, levels: Any) -> Grades:
     """Return grades, one a row, and refuse anything else."""
     order = read_order(
         rows.y, rows.groups, rows.weight, "full", None if isinstance(rows.y, Grades) else levels, "pairs"
@@ -382,9 +389,9 @@ def _matched(grades: Grades, classes: list[Any]) -> GradedRows:
     return GradedRows(level, weight, len(classes))
 
 
-def _row_task(loss: RowLoss, X: Any, graded: GradedRows, share: float, rng: np.random.Generator) -> Task:
+def _row_task(loss: RowLoss, X: Any, graded: GradedRows, share: float, rng: np.random.Generator) -> BoostTask:
     if share == 0:
-        return Task(X, RowRisk(loss, graded), None)
+        return BoostTask(X, RowRisk(loss, graded), None)
     training, apart = keep_apart(graded.level, None, share, rng)
     part = take_rows(graded, training)
     if len(np.unique(part.level[part.level >= 0])) < graded.n_levels and not isinstance(loss, Squared):
@@ -393,7 +400,7 @@ def _row_task(loss: RowLoss, X: Any, graded: GradedRows, share: float, rng: np.r
             "none of them empty; bin the grades, or pass X_val and y_val"
         )
     risk = RowRisk(loss, part)
-    return Task(X[training], risk, _validation(risk, _judged(loss, take_rows(graded, apart)), X[apart]))
+    return BoostTask(X[training], risk, _validation(risk, _judged(loss, take_rows(graded, apart)), X[apart]))
 
 
 def _judged(loss: RowLoss, rows: GradedRows) -> RowRisk:

@@ -160,7 +160,7 @@ class CompareLP(KernelModel, CompareModel):
 
     References
     ----------
-    Venuto, Hocking, Spanurattana and Sugiyama, Support vector comparison machines, equation (7).
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines, equation (7).
 
     Examples
     --------

@@ -13,10 +13,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from ..losses import LOSSES, Hinge, PairLoss, RiskAt, TiedPairs, flipped_value, tied_risk
+from ..losses import LOSSES, Hinge, PairLoss, RiskAt, TiedPairs, tied_risk, tied_value
 from ..memory import available_bytes
 from ..order import ListedPairs
-from ..solvers import Objective, SolveResult, coarse_to_fine, make_problem, round_off, solver_for
+from ..solvers import Objective, SolveResult, coarse_to_fine, make_problem, smooth_ever_less, solver_for
 from ..spaces import Kernel, LinearSpace, RowSpace, Space, is_dask, linear_space, take_rows
 from ..sweeps import Floats, Ints, dot
 
@@ -113,7 +113,7 @@ class TieProblem(Objective):
 def tied_svm(problem: TieProblem, *, tol: float = 1e-3, max_iter: int = 1000) -> SolveResult:
     """Minimise, a hinge until the duality gap is below ``tol`` times the objective.
 
-    The hinge's corner is rounded off less and less; see :func:`round_off`. Without a single tie the bias alone would
+    The hinge is smoothed less and less; see :func:`smooth_ever_less`. Without a single tie the bias alone would
     satisfy every comparison: it is left out then, which makes it a RankSVM.
     """
     if problem.pairs.n_ties == 0:
@@ -121,7 +121,7 @@ def tied_svm(problem: TieProblem, *, tol: float = 1e-3, max_iter: int = 1000) ->
     if not isinstance(problem.loss, Hinge):
         return coarse_to_fine(problem, tol=tol, max_iter=max_iter)
     hinge = problem.loss
-    return round_off(
+    return smooth_ever_less(
         problem,
         lambda width: replace(problem, loss=hinge.smoothed(width)),
         partial(coarse_to_fine, certain=True),
@@ -142,7 +142,9 @@ def _ranked(problem: TieProblem, *, tol: float, max_iter: int) -> SolveResult:
 
 
 # --------------------------------------------------------------------------------------------------
-# The hinge over comparisons with ties, by libsvm: the flipped pairs (8) as a problem of two classes.
+# The hinge over comparisons with ties, by libsvm, as a problem of two classes of pairs. Equations here are those of
+# Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines: (8) makes the pairs, decided
+# ones with label +1, ties in both directions with label −1; (15) is the primal problem, (18) its dual.
 
 
 _MOST_LIBSVM_STEPS = 10_000_000
@@ -150,7 +152,7 @@ _STEPS_PER_PAIR = 1_000
 """Of libsvm, with a kernel and with features: where columns are large it would never end."""
 
 
-class FlippedSolution(NamedTuple):
+class TiedSolution(NamedTuple):
     """What libsvm found: coefficients of features or of items' kernels, the items' scores, β, and the objective.
 
     Where libsvm's numbers ran over, β is NaN.
@@ -164,21 +166,21 @@ class FlippedSolution(NamedTuple):
     converged: bool
 
 
-def flipped_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution:
-    """Solve (15) for linear scores, from the differences of the items' rows."""
+def tied_by_libsvm(X: Any, pairs: TiedPairs, C: float, tol: float) -> TiedSolution:
+    """Solve Venuto et al.'s problem (15) by libsvm for linear scores, from the differences of the items' rows."""
     D = X[pairs.high] - X[pairs.low]
     ties = D[pairs.n_decided :]
     # scikit-learn takes no CSR arrays with 64-bit indices, and its CSR matrices have none
-    flipped = sp.csr_matrix(sp.vstack([D, -ties])) if sp.issparse(D) else np.concatenate([D, -ties])
-    most = _STEPS_PER_PAIR * flipped.shape[0]
-    found = _solve_by_libsvm(SVC(kernel="linear", C=C, tol=tol, max_iter=most), flipped, pairs)
+    two_class = sp.csr_matrix(sp.vstack([D, -ties])) if sp.issparse(D) else np.concatenate([D, -ties])
+    most = _STEPS_PER_PAIR * two_class.shape[0]
+    found = _solve_by_libsvm(SVC(kernel="linear", C=C, tol=tol, max_iter=most), two_class, pairs)
     space = LinearSpace(X)
     coef = space.adjoint(found.dual)
     return _evaluate(found, coef, coef, space.scores(coef), pairs, C)
 
 
-def flipped_kernel_svm(kernel: PairKernel, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution:
-    """Solve (18), from the kernel between pairs.
+def tied_kernel_by_libsvm(kernel: PairKernel, pairs: TiedPairs, C: float, tol: float) -> TiedSolution:
+    """Solve Venuto et al.'s problem (18) by libsvm, from the kernel between pairs.
 
     The second direction of a tie has the first one's kernel with the sign turned: it is copied, not computed.
     """
@@ -193,8 +195,8 @@ def flipped_kernel_svm(kernel: PairKernel, pairs: TiedPairs, C: float, tol: floa
     return _evaluate(found, found.dual, scores, scores, pairs, C)
 
 
-def refuse_many_flipped(pairs: TiedPairs, kept_rows: int) -> None:
-    """Raise an error with advice where the kernel between flipped pairs, and that between items, would not fit in."""
+def refuse_large_pair_kernel(pairs: TiedPairs, kept_rows: int) -> None:
+    """Raise an error with advice where the kernel between two-class pairs, and that between items, would not fit in."""
     m = len(pairs) + pairs.n_ties
     needed, free = 8.2 * m**2 + 8.0 * kept_rows**2 + 4e8, available_bytes()
     if free is not None and needed > free:
@@ -234,12 +236,10 @@ def _solve_by_libsvm(machine: Any, X: Any, pairs: TiedPairs) -> _Dual:
     )
 
 
-def _evaluate(
-    found: _Dual, coef: Floats, partner: Floats, scores: Floats, pairs: TiedPairs, C: float
-) -> FlippedSolution:
+def _evaluate(found: _Dual, coef: Floats, partner: Floats, scores: Floats, pairs: TiedPairs, C: float) -> TiedSolution:
     """Add the objective; the squared norm is the coefficients times their partner: themselves, or scores."""
-    objective = 0.5 * dot(coef, partner) + C * flipped_value(LOSSES["hinge"], scores, pairs, found.bias)
-    return FlippedSolution(coef, scores, found.bias, objective, found.n_iter, found.converged)
+    objective = 0.5 * dot(coef, partner) + C * tied_value(LOSSES["hinge"], scores, pairs, found.bias)
+    return TiedSolution(coef, scores, found.bias, objective, found.n_iter, found.converged)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ _MOST_COLUMNS = 1_000
 """Of them: its steps grow with the square of the columns."""
 
 _MOST_FOR_LIBSVM = 2_000
-"""Flipped pairs up to which libsvm solves otherwise: beyond, its time grows with their square."""
+"""Two-class pairs up to which libsvm solves otherwise: beyond, its time grows with their square."""
 
 _MOST_INTERIOR_STEPS = 100
 _TO_THE_WALL = 0.995
@@ -263,11 +263,15 @@ _FINER = 1e-2
 """The gap is closed to this part of the tolerance: close to the optimum, a step more costs little and gains digits."""
 
 _BALANCED = 1e-9
-"""How far the two sides of the flipped pairs may be from weighing the same, as a part of all weight."""
+"""How far the two sides of the two-class pairs may be from weighing the same, as a part of all weight."""
 
 
-def explicit_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution | None:
-    """Solve (15) for linear scores, the way that pays; None, or no convergence, where Newton's method must."""
+def explicit_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> TiedSolution | None:
+    """Solve Venuto et al.'s problem (15) for linear scores, by an interior point method or by libsvm.
+
+    The first takes dense rows of not too many columns, the second not too many pairs. Where neither can, the answer is
+    None; where it was tried in vain, it says so. Both are left to Newton's method.
+    """
     m, d = len(pairs) + pairs.n_ties, X.shape[1]
     few = d <= _MOST_COLUMNS and m * (d + 1) <= _MOST_NUMBERS
     if is_dask(X):
@@ -276,20 +280,20 @@ def explicit_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSolut
         found = interior_svm(np.asarray(X, dtype=float), pairs, C, tol)
         if found.converged:
             return found
-    return flipped_svm(X, pairs, C, tol) if m <= _MOST_FOR_LIBSVM else None
+    return tied_by_libsvm(X, pairs, C, tol) if m <= _MOST_FOR_LIBSVM else None
 
 
-def _solve_here(X: Any, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution | None:
+def _solve_here(X: Any, pairs: TiedPairs, C: float, tol: float) -> TiedSolution | None:
     """Solve for rows that lie elsewhere: the compared ones, no more numbers than twice their differences, come here."""
     rows, compared = pairs.compact()
     found = explicit_svm(take_rows(X, rows), compared, C, tol)
     return None if found is None else found._replace(scores=linear_space(X).scores(found.coef))
 
 
-def interior_svm(X: Floats, pairs: TiedPairs, C: float, tol: float) -> FlippedSolution:
-    r"""Solve (15) for linear scores of dense rows, to a relative duality gap below ``tol``.
+def interior_svm(X: Floats, pairs: TiedPairs, C: float, tol: float) -> TiedSolution:
+    r"""Solve Venuto et al.'s problem (15) for linear scores of dense rows, to a relative duality gap below ``tol``.
 
-    With B the flipped pairs' differences and a column of ones, each line times its label, and w = (u, β),
+    With B the two-class pairs' differences and a column of ones, each line times its label, and w = (u, β),
 
     .. math:: \min_w \tfrac12 \|u\|^2 + \sum_k c_k (1 - (Bw)_k)_+
               \quad\text{and}\quad
@@ -297,19 +301,19 @@ def interior_svm(X: Floats, pairs: TiedPairs, C: float, tol: float) -> FlippedSo
               \qquad 0 \le \alpha \le c, \; \sum_k l_k \alpha_k = 0.
 
     A step is Newton's on both at once (Mehrotra's predictor and corrector). It needs one system of d + 1 equations:
-    O(m d²) time for m flipped pairs, O(m d) memory.
+    O(m d²) time for m two-class pairs, O(m d) memory.
     """
-    B, c = _flipped_rows(X, pairs), C * np.concatenate([pairs.weight, pairs.weight[pairs.n_decided :]])
+    B, c = _two_class_rows(X, pairs), C * np.concatenate([pairs.weight, pairs.weight[pairs.n_decided :]])
     used = c > 0
     if not used.all():
         B, c = B[used], c[used]
     with np.errstate(all="ignore"):  # where numbers run out it ends, without having converged
         point, objective, n_iter, converged = _solve_inside(B, c, _FINER * tol)
     coef, bias = point.w[:-1], float(point.w[-1])
-    return FlippedSolution(coef, X @ coef, bias, objective, n_iter, converged)
+    return TiedSolution(coef, X @ coef, bias, objective, n_iter, converged)
 
 
-def _flipped_rows(X: Floats, pairs: TiedPairs) -> Floats:
+def _two_class_rows(X: Floats, pairs: TiedPairs) -> Floats:
     """Return decided differences, then ties in both directions, with the bias's column, each times its label."""
     n, decided = len(pairs), pairs.n_decided
     B = np.empty((n + pairs.n_ties, X.shape[1] + 1))
@@ -319,7 +323,7 @@ def _flipped_rows(X: Floats, pairs: TiedPairs) -> Floats:
     return B
 
 
-class _Point(NamedTuple):
+class _InteriorPoint(NamedTuple):
     """w = (u, β); the dual α; and the multipliers of α ≥ 0 and of α ≤ c, of which the last are the slacks."""
 
     w: Floats
@@ -327,17 +331,17 @@ class _Point(NamedTuple):
     low: Floats
     high: Floats
 
-    def moved(self, step: _Point, length: float) -> _Point:
-        return _Point(*(at + length * along for at, along in zip(self, step, strict=True)))
+    def moved(self, step: _InteriorPoint, length: float) -> _InteriorPoint:
+        return _InteriorPoint(*(at + length * along for at, along in zip(self, step, strict=True)))
 
 
-def _solve_inside(B: Floats, c: Floats, gap: float) -> tuple[_Point, float, int, bool]:
+def _solve_inside(B: Floats, c: Floats, gap: float) -> tuple[_InteriorPoint, float, int, bool]:
     """Return where primal and dual meet, the objective there, how many steps it took, and whether they met."""
     m, size = B.shape
     ridge = np.ones(size)
     ridge[-1] = 0.0  # the bias is free
     # from u = 0 the bounds are far on both sides, whatever C is: starting from Σ α l D costs twice the steps
-    at = _Point(np.zeros(size), 0.5 * c, np.ones(m), np.full(m, 2.0))
+    at = _InteriorPoint(np.zeros(size), 0.5 * c, np.ones(m), np.full(m, 2.0))
     objective = np.inf
     for n_iter in range(_MOST_INTERIOR_STEPS):
         margin, pull = B @ at.w, at.alpha @ B
@@ -355,7 +359,9 @@ def _solve_inside(B: Floats, c: Floats, gap: float) -> tuple[_Point, float, int,
     return at, objective, _MOST_INTERIOR_STEPS, False
 
 
-def _newton_step(B: Floats, c: Floats, at: _Point, ridge: Floats, margin: Floats, pull: Floats) -> _Point:
+def _newton_step(
+    B: Floats, c: Floats, at: _InteriorPoint, ridge: Floats, margin: Floats, pull: Floats
+) -> _InteriorPoint:
     """Return Newton's step towards the central path, corrected by what the straight step to its end would miss."""
     left = c - at.alpha
     stationary, tied = 1.0 - margin + at.low - at.high, ridge * at.w - pull
@@ -364,11 +370,11 @@ def _newton_step(B: Floats, c: Floats, at: _Point, ridge: Floats, margin: Floats
     system[np.diag_indices(len(ridge))] += ridge
     factor = cho_factor(system)
 
-    def solve(of_low: Floats, of_high: Floats) -> _Point:
+    def solve(of_low: Floats, of_high: Floats) -> _InteriorPoint:
         r = stationary + of_low / at.alpha - of_high / left
         w = cho_solve(factor, (r / theta) @ B - tied)
         alpha = (r - B @ w) / theta
-        return _Point(w, alpha, (of_low - at.low * alpha) / at.alpha, (of_high + at.high * alpha) / left)
+        return _InteriorPoint(w, alpha, (of_low - at.low * alpha) / at.alpha, (of_high + at.high * alpha) / left)
 
     now_low, now_high = at.alpha * at.low, left * at.high
     straight = solve(-now_low, -now_high)
@@ -379,7 +385,7 @@ def _newton_step(B: Floats, c: Floats, at: _Point, ridge: Floats, margin: Floats
     return solve(centre - now_low - straight.alpha * straight.low, centre - now_high + straight.alpha * straight.high)
 
 
-def _longest(at: _Point, step: _Point, c: Floats) -> float:
+def _longest(at: _InteriorPoint, step: _InteriorPoint, c: Floats) -> float:
     """Return how much of a step, at most all, keeps α inside its bounds and the multipliers positive."""
     room = (at.alpha, step.alpha), (c - at.alpha, -step.alpha), (at.low, step.low), (at.high, step.high)
     return min(1.0, *(float(np.where(along < 0, -value / along, np.inf).min()) for value, along in room))

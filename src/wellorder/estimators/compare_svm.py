@@ -38,7 +38,14 @@ from .compare_model import (
     standardised,
     with_pairs,
 )
-from .compare_solving import PairKernel, TieProblem, explicit_svm, flipped_kernel_svm, refuse_many_flipped, tied_svm
+from .compare_solving import (
+    PairKernel,
+    TieProblem,
+    explicit_svm,
+    refuse_large_pair_kernel,
+    tied_kernel_by_libsvm,
+    tied_svm,
+)
 from .kernel_model import KernelModel
 
 # --------------------------------------------------------------------------------------------------
@@ -219,7 +226,7 @@ class CompareSVM(KernelModel, CompareModel):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss: the paper's C, on each of the decided comparisons and on both directions of each tie.
+        Weight of the loss on each of the decided comparisons and on both directions of each tie.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Where the scores live. With "precomputed", items are rows of their kernel with all training items.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -227,7 +234,7 @@ class CompareSVM(KernelModel, CompareModel):
     degree, coef0 : float, default=3 and 0.0
         Degree and constant of "poly".
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        ``(1 − z)_+``, as in the paper: with a kernel by libsvm, for thousands of comparisons; with features (linear,
+        ``(1 − z)_+``, as published: with a kernel by libsvm, for thousands of comparisons; with features (linear,
         ``n_components``) to a duality gap, by an interior point method, or where the features are sparse, or those of
         all comparisons are more than 20 million numbers, by Newton's method over rounded corners (up to about 2,000
         comparisons by libsvm). The others, ``(1 − z)_+²`` and ``log(1 + e^{−z})``, by Newton's method, for a million
@@ -265,8 +272,8 @@ class CompareSVM(KernelModel, CompareModel):
 
     References
     ----------
-    Venuto, Hocking, Spanurattana and Sugiyama, Support vector comparison machines. Algorithm 1 as it is printed does
-    not swap the pairs with outcome −1; equation (8) does, and so does this.
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines. Algorithm 1 as it is printed
+    does not swap the pairs with outcome −1; equation (8) does, and so does this. C is that of equation (15).
 
     Examples
     --------
@@ -395,7 +402,7 @@ class CompareSVM(KernelModel, CompareModel):
         if explicit and (found is None or not found.converged):
             return None, True
         if found is None:
-            found = flipped_kernel_svm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
+            found = tied_kernel_by_libsvm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
         if np.isnan(found.bias):
             raise ValueError(
                 f"libsvm finds no finite solution for C={self.C!r} and this kernel, whose values are large; scale the "
@@ -443,9 +450,9 @@ class CompareSVM(KernelModel, CompareModel):
     def _pair_kernel(self, X: Any, pairs: TiedPairs) -> PairKernel:
         """Return the kernel between pairs; that between items is kept where they are in many pairs."""
         if self.kernel == "rbf" and X.shape[0] > len(pairs):
-            refuse_many_flipped(pairs, 0)
+            refuse_large_pair_kernel(pairs, 0)
             return PairKernel(self._kernel(), X)
-        refuse_many_flipped(pairs, X.shape[0])
+        refuse_large_pair_kernel(pairs, X.shape[0])
         return PairKernel(self._kernel(), X, self._kernel_matrix(X))
 
     def _choose_gamma(self, X: Any, pairs: TiedPairs) -> float:

@@ -46,23 +46,23 @@ class ConvexHullRanker(KernelModel, Ranker):
     .. math:: \tfrac12 \|f\|^2 + \nu \sum_{(Q, P)} W_{QP} \Bigl[ \sum_{i \in P} \omega_i (t_{PQ} - f(x_i))_+^2
               + \sum_{i \in Q} \omega_i (f(x_i) - t_{PQ} + 1)_+^2 \Bigr]
 
-    over f and t; or, with ``slacks="row"``, the paper's problem, in which a row has one slack for all edges of its
-    level. With squared slacks an edge the thresholds are minimised out and f is found by Newton's method, in time
-    linear in the rows (and their sort); other problems are quadratic or linear programmes of n + d + edges
-    variables.
+    over f and t; or, with ``slacks="row"``, the problem (28) of Fung, Rosales and Krishnapuram, in which a row has one
+    slack for all edges of its level. With squared slacks an edge the thresholds are minimised out and f is found by
+    Newton's method, in time linear in the rows (and their sort); other problems are quadratic or linear programmes of
+    n + d + edges variables.
 
     Parameters
     ----------
     nu : float, default=1.0
         Weight of the slacks, each counted once, against the regulariser.
     order : {"chain", "full", "linear", "dcg"}, OrderGraph or array of shape (r, r), default="chain"
-        Which levels stand above which. The chain was the more accurate in the paper, and is the cheapest. Edge weights
-        weigh slacks an edge; a slack a row belongs to no edge, so that ``slacks="row"`` takes unit weights only.
-        ``Grades`` with an order of their own go before "chain".
+        Which levels stand above which. The chain was the more accurate for Fung et al., and is the cheapest. Edge
+        weights weigh slacks an edge; a slack a row belongs to no edge, so that ``slacks="row"`` takes unit weights
+        only. ``Grades`` with an order of their own go before "chain".
     slacks : {"edge", "row"}, default="edge"
-        One slack for each row and edge of its level, or one a row (the paper's). Slacks a row degenerate where levels
-        overlap much: thresholds that cross then cost less than any ordering, f = 0 is the best for every ``nu``, and
-        the fit warns.
+        One slack for each row and edge of its level, or one a row (that of Fung et al.). Slacks a row degenerate where
+        levels overlap much: thresholds that cross then cost less than any ordering, f = 0 is the best for every
+        ``nu``, and the fit warns.
     loss : {"squared", "absolute"}, default="squared"
         What a slack costs.
     penalty : {"l2", "l1", "laplacian"}, default="l2"
@@ -76,8 +76,9 @@ class ConvexHullRanker(KernelModel, Ranker):
     n_components : int, default=None
         Replace the kernel by Nyström features over this many random rows, with a grade or without.
     norm : {"function", "coefficients"}, default="function"
-        With a kernel, what ‖f‖² stands for: vᵀKv, the function's own (RKHS) norm, or vᵀv, that of the coefficients
-        in f = Σ v_i k(x_i, ·), the paper's other choice (with row weights Σ v_i²/ω_i, so that weights repeat rows).
+        With a kernel, what ‖f‖² stands for: vᵀKv, the function's own (RKHS) norm, or vᵀv, that of the coefficients in
+        f = Σ v_i k(x_i, ·), the other choice of Fung et al. (with row weights Σ v_i²/ω_i, so that weights repeat
+        rows).
     n_neighbors : int, default=10
         With ``penalty="laplacian"``: neighbours of each row, by scikit-learn's ``kneighbors_graph``; Euclidean, or by
         the kernel's own distance where it is neither linear nor Gaussian.
@@ -115,7 +116,7 @@ class ConvexHullRanker(KernelModel, Ranker):
 
     References
     ----------
-    Fung, Rosales, Krishnapuram (2005), Learning rankings via convex hull separation.
+    Fung, Rosales, Krishnapuram (2006), Learning rankings via convex hull separation.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from scipy.optimize import linprog
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from ..losses import GradedRows, RiskAt
-from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Table, refuse_beside, shown
+from ..order import Comparisons, CostTable, Full, Grades, OrderGraph, OrderSum, refuse_beside, shown
 from ..solvers import IDENTITY, Objective, Preconditioner, RowProblem, SolveResult, coarse_to_fine, newton_cg, some_rows
 from ..spaces import KernelSpace
 from ..sweeps import Array, Floats, Ints, dot, sort_rows, use_compiled
@@ -75,16 +75,16 @@ class EdgeSlacks:
         if not np.isfinite(scores).all():
             nothing = np.zeros_like(scores)
             return RiskAt(np.inf, nothing, lambda: nothing, np.zeros_like), np.full(len(self.edges), np.nan)
-        found = _Sorted(self, rows, scores)
+        found = _SortedByLevel(self, rows, scores)
         thresholds = found.best_thresholds()
         at, windows = found.windows(thresholds)
-        bending = _Bending(self, found, windows)
+        hessian = _SlackHessian(self, found, windows)
         gradient, value = found.derivatives(at, windows)
         risk = RiskAt(
             value=value,
             gradient=found.to_rows(gradient, len(scores)),
-            hessian_diagonal=lambda: found.to_rows(bending.diagonal(), len(scores)),
-            hessian_product=lambda u: found.to_rows(bending.product(u[found.order]), len(scores)),
+            hessian_diagonal=lambda: found.to_rows(hessian.diagonal(), len(scores)),
+            hessian_product=lambda u: found.to_rows(hessian.product(u[found.order]), len(scores)),
         )
         return risk, thresholds + found.centre
 
@@ -123,14 +123,14 @@ class EdgeSlacks:
         return _Views(level[order], edge[order], side[order], bounds)
 
 
-class _Windows(NamedTuple):
+class _SlackWindows(NamedTuple):
     """For each view, the places of the rows that have a slack."""
 
     low: Ints
     high: Ints
 
 
-class _Sorted:
+class _SortedByLevel:
     """Rows sorted by level, then by score, with running sums of weights and weighted scores.
 
     Scores and thresholds in here are counted from their centre: sums of numbers far from zero lose their digits.
@@ -147,7 +147,7 @@ class _Sorted:
         self.weight = rows.weight[self.order]
         self.mass, self.moment = _running(self.weight), _running(self.weight * self.scores)
 
-    def windows(self, thresholds: Floats) -> tuple[Floats, _Windows]:
+    def windows(self, thresholds: Floats) -> tuple[Floats, _SlackWindows]:
         """Return each view's reach, where its rows' slacks begin, and which of its rows have one."""
         views, bounds = self._slacks.views, self._bounds
         above = views.side > 0
@@ -158,9 +158,9 @@ class _Sorted:
             here = self.scores[bounds[level] : bounds[level + 1]]
             cut[mine] = bounds[level] + np.searchsorted(here, at[mine])
         first, last = bounds[views.level], bounds[views.level + 1]
-        return at, _Windows(np.where(above, first, cut), np.where(above, cut, last))
+        return at, _SlackWindows(np.where(above, first, cut), np.where(above, cut, last))
 
-    def _short(self, at: Floats, windows: _Windows) -> tuple[Floats, Floats]:
+    def _short(self, at: Floats, windows: _SlackWindows) -> tuple[Floats, Floats]:
         """Return each view's Σ ω · slack, and the weight of the rows that have one."""
         low, high = windows
         mass = self.mass[high] - self.mass[low]
@@ -179,6 +179,7 @@ class _Sorted:
         low, high = np.minimum(low, high), np.maximum(low, high)  # high below low: no slack between, nor any slope
         t: Floats = 0.5 * (low + high)
         smallest = 1e-15 * float(self.mass[-1])
+        # invariant: each edge's slope is not above zero at low, nor below zero at high; t lies between
         for step in range(200):
             short, mass = self._short(*self.windows(t))
             slope = np.bincount(views.edge, views.side * short, n)
@@ -189,6 +190,7 @@ class _Sorted:
             if done.all():
                 break
             newton = t - slope / np.where(bend > 0, bend, 1.0)
+            # a bisection every eighth step: Newton's alone may creep towards a kink from one side
             usable = (bend > 0) & (newton >= low) & (newton <= high) & (step % 8 != 7)
             new = np.where(done, t, np.where(usable, newton, middle))
             if (new == t).all():
@@ -196,15 +198,17 @@ class _Sorted:
             t = new
         return t
 
-    def derivatives(self, at: Floats, windows: _Windows) -> tuple[Floats, float]:
+    def derivatives(self, at: Floats, windows: _SlackWindows) -> tuple[Floats, float]:
         """Return ∂R/∂s in the sorted order, and R."""
         views, n = self._slacks.views, len(self.order)
         edge_weight = self._slacks.edges.weight[views.edge]
         short, _ = self._short(at, windows)
-        pull, reach = _spread(windows, edge_weight, n), _spread(windows, edge_weight * at, n)
+        pull = _spread(windows, edge_weight, n)  # Σ W over the views in which a row has a slack
+        reach = _spread(windows, edge_weight * at, n)  # and Σ W · reach
         gradient = 2.0 * self.weight * (self.scores * pull - reach)
         # slack = side · (reach − s), so that Σ slack² is Σ side · reach · slack + ½ sᵀ∂R/∂s: no sum of s² needed
-        return gradient, max(0.5 * dot(self.scores, gradient) + dot(edge_weight * views.side * at, short), 0.0)
+        value = 0.5 * dot(self.scores, gradient) + dot(edge_weight * views.side * at, short)
+        return gradient, max(value, 0.0)
 
     def to_rows(self, values: Floats, n_rows: int) -> Floats:
         """Return values of the sorted rows as values of all rows; zero where a row takes no part."""
@@ -213,14 +217,22 @@ class _Sorted:
         return out
 
 
-class _Bending:
-    """The Hessian in the scores, in the sorted order."""
+class _SlackHessian:
+    """The Hessian in the scores, in the sorted order.
 
-    def __init__(self, slacks: EdgeSlacks, found: _Sorted, windows: _Windows) -> None:
-        self._windows, self._edge, n = windows, slacks.views.edge, len(slacks.edges)
-        self._weight, self._edge_weight = 2.0 * found.weight, slacks.edges.weight[self._edge]
+    With D_e the diagonal of 2 ω over the rows that have a slack at edge e, it is
+    Σ_e W_e (D_e − D_e 1 1ᵀ D_e / 1ᵀD_e 1):
+    when the scores move, the threshold moves by their mean over these rows, and what it moves by costs nothing.
+    """
+
+    def __init__(self, slacks: EdgeSlacks, found: _SortedByLevel, windows: _SlackWindows) -> None:
+        n = len(slacks.edges)
+        self._windows = windows
+        self._edge = slacks.views.edge
+        self._edge_weight = slacks.edges.weight[self._edge]
+        self._weight = 2.0 * found.weight
         mass = np.bincount(self._edge, 2.0 * (found.mass[windows.high] - found.mass[windows.low]), n)
-        self._share = 1.0 / np.where(mass > 0, mass, np.inf)
+        self._share = 1.0 / np.where(mass > 0, mass, np.inf)  # no slack at an edge: its threshold does not move
         self._own = self._weight * _spread(windows, self._edge_weight, len(found.order))
 
     def product(self, v: Floats) -> Floats:
@@ -243,7 +255,7 @@ def _running(values: Floats) -> Floats:
     return out
 
 
-def _spread(windows: _Windows, amount: Floats, n: int) -> Array:
+def _spread(windows: _SlackWindows, amount: Floats, n: int) -> Array:
     """Add an amount to all places low:high, for many such windows at once."""
     steps = np.zeros(n + 1)
     np.add.at(steps, windows.low, amount)
@@ -305,7 +317,9 @@ def squared_slacks(problem: RowProblem, *, tol: float, max_iter: int) -> SolveRe
         most = min(_STEPS, max_iter - n_iter)
         preconditioner = _bent_rows(problem, space, start)
         found = newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=most)
-        n_iter, n_products, start = n_iter + found.n_iter, n_products + found.n_products, found.coef
+        n_iter += found.n_iter
+        n_products += found.n_products
+        start = found.coef
         if found.converged or found.n_iter < most or n_iter >= max_iter:
             return replace(found, n_iter=n_iter, n_products=n_products)
 
@@ -321,7 +335,9 @@ def _bent_rows(problem: Objective, space: KernelSpace, start: Floats | None) -> 
     lines = space.lines(rows)
     if dot(diagonal[rows], lines[:, rows].diagonal().astype(float)) < _STRONG:
         return IDENTITY
-    unit, bent = np.zeros(space.n_rows), np.empty((len(rows), len(rows)))
+    unit = np.zeros(space.n_rows)
+    bent = np.empty((len(rows), len(rows)))
+    # invariant: unit is zero; a product with the Hessian for each of these few rows gives the whole of it
     for place, row in enumerate(rows):
         unit[row] = 1.0
         bent[:, place] = risk.hessian_product(unit)[rows]
@@ -414,25 +430,25 @@ def dual_qp(blocks: HullBlocks, nu: float, *, tol: float, max_iter: int) -> Prog
     import piqp
 
     A, B, T, M, cost, h, is_absolute = blocks
+    # half = B^(−½) Aᵀ, so that A B⁻¹ Aᵀ = halfᵀ half is symmetric to the last bit, and u = −B^(−½) half λ
     if B.ndim == 1:
         half = (A / np.sqrt(B)).T
     else:
         lower = cholesky(B, lower=True)
         half = solve_triangular(lower, A.T, lower=True)
     P = half.T @ half
-    unit = min(
-        nu, 1.0 / max(float(P.diagonal().mean()), 1e-300)
-    )  # of λ: the solver's tolerances are for numbers near 1
+    # λ is counted in units, since the solver's tolerances are for numbers near one: λ = unit · μ, all over unit
+    unit = min(nu, 1.0 / max(float(P.diagonal().mean()), 1e-300))
     P *= unit
     upper = np.full(len(h), np.inf)
-    joint = np.zeros(len(cost), dtype=bool)
-    if is_absolute:
+    joint = np.zeros(len(cost), dtype=bool)  # slacks that several constraints share: Mᵀλ ≤ cost is then a constraint
+    if is_absolute:  # a slack of one constraint alone: 0 ≤ λ ≤ cost is a bound, which costs the solver nothing
         joint = np.bincount(M.indices, minlength=len(cost)) > 1
         lines = np.flatnonzero(np.diff(M.indptr))
         upper[lines] = cost[M.indices] / unit
     else:
         P += unit * (M @ sp.diags_array(0.5 / cost) @ M.T).toarray()
-    used = np.flatnonzero(np.diff(T.indptr))
+    used = np.flatnonzero(np.diff(T.indptr))  # a threshold that stands in no constraint would make 0 = 0
     solver = piqp.DenseSolver()
     settings = solver.settings
     settings.eps_abs = settings.eps_rel = 1e-8
@@ -515,7 +531,7 @@ class HullSolution(NamedTuple):
     converged: bool
 
 
-class _Cuts(NamedTuple):
+class _Inequalities(NamedTuple):
     """Inequalities side · (reach_c − s_row) ≤ slack: where c is a column of thresholds, less one for side −1."""
 
     row: Ints
@@ -534,10 +550,10 @@ def solve_hulls(programme: HullProgramme, *, tol: float, max_iter: int) -> HullS
     Z = sp.csr_array(Z @ sp.diags_array(1.0 / size)) if sp.issparse(Z) else (np.asarray(Z, float) - centre) / size
     state = _Statement(programme, Z, programme.rows.level[active], programme.rows.weight[active], size)
     x, gap, n_iter, converged = state.solve(tol, max_iter)
-    coef, thresholds = state.read(x)
-    return HullSolution(
-        coef / size, thresholds + float(centre @ (coef / size)), state.objective(x), gap, n_iter, converged
-    )
+    scaled, thresholds = state.read(x)
+    coef = scaled / size
+    thresholds = thresholds + float(centre @ coef)  # scores of columns that are not centred are higher by as much
+    return HullSolution(coef, thresholds, state.objective(x), gap, n_iter, converged)
 
 
 class _Statement:
@@ -545,17 +561,21 @@ class _Statement:
 
     def __init__(self, programme: HullProgramme, Z: Any, level: Ints, weight: Floats, size: Floats) -> None:
         self._programme, self._size = programme, size
-        self._d, self._n_coef = Z.shape[1], Z.shape[1] * (2 if programme.sparse_coef else 1)
+        self._d = Z.shape[1]
+        self._n_coef = self._d * (2 if programme.sparse_coef else 1)  # ‖u‖₁ is linear in a positive and a negative part
         by_level: list[Ints] = [np.flatnonzero(level == each) for each in range(programme.rows.n_levels)]
         if programme.kind == "edge":
-            self._n_thresholds, cuts = len(programme.slacks.edges), _edge_cuts(programme.slacks, by_level, weight)
+            self._n_thresholds = len(programme.slacks.edges)
+            cuts = _edge_cuts(programme.slacks, by_level, weight)
         else:
-            self._n_thresholds, cuts = 2 * len(by_level), _row_cuts(programme.slacks, level, weight)
-        self._cost, self._slack = programme.nu * cuts.cost, cuts.slack
+            self._n_thresholds = 2 * len(by_level)
+            cuts = _row_cuts(programme.slacks, level, weight)
+        self._cost = programme.nu * cuts.cost
+        self._slack = cuts.slack
         refuse_large(len(cuts.row), Z)
         self._G, self._h = self._inequalities(Z, cuts)
 
-    def _inequalities(self, Z: Any, cuts: _Cuts) -> tuple[sp.csc_matrix, Floats]:
+    def _inequalities(self, Z: Any, cuts: _Inequalities) -> tuple[sp.csc_matrix, Floats]:
         """State Σ side · (t_c − s_row) − slack ≤ side 1[side < 0], and the distance between levels."""
         n, signs = len(cuts.row), sp.diags_array(-cuts.side)
         scores = sp.csr_array(signs @ sp.csr_array(Z[cuts.row]))
@@ -568,11 +588,11 @@ class _Statement:
         if self._programme.kind == "row":  # here the thresholds are each level's ends, and U counts without the one
             h = np.zeros(n)
             edges, r = self._programme.slacks.edges, self._n_thresholds // 2
-            each = np.arange(len(edges))
-            apart = sp.csr_array(
-                (np.repeat([-1.0, 1.0], len(edges)), (np.tile(each, 2), np.concatenate([edges.high, r + edges.low]))),
-                shape=(len(edges), 2 * r),
-            )
+            # an edge keeps the ends of its levels apart: U_low − L_high ≤ −1
+            line = np.tile(np.arange(len(edges)), 2)
+            column = np.concatenate([edges.high, r + edges.low])
+            sign = np.repeat([-1.0, 1.0], len(edges))
+            apart = sp.csr_array((sign, (line, column)), shape=(len(edges), 2 * r))
             before, after = (sp.csr_array((len(edges), width)) for width in (self._n_coef, len(self._cost)))
             G = sp.vstack([G, sp.hstack([before, apart, after])])
             h = np.concatenate([h, np.full(len(edges), -1.0)])
@@ -645,33 +665,35 @@ class _Statement:
 
     def objective(self, x: Floats) -> float:
         """Return the objective, each slack as large as the thresholds make it."""
-        coef, fixed = self.read(x)[0], np.append(x[: -len(self._cost)], np.zeros(len(self._cost)))
+        coef = self.read(x)[0]
+        fixed = np.append(x[: -len(self._cost)], np.zeros(len(self._cost)))  # without the slacks that the solver found
         if self._programme.sparse_coef:  # no part of a coefficient is paid twice, or below zero
             fixed[: self._n_coef] = np.maximum(np.append(coef, -coef), 0.0)
         slack = np.zeros(len(self._cost))
-        np.maximum.at(slack, self._slack, (self._G @ fixed - self._h)[: len(self._slack)])
+        short = (self._G @ fixed - self._h)[: len(self._slack)]
+        np.maximum.at(slack, self._slack, short)  # a slack is the largest of what its constraints need
         paid = slack**2 if self._programme.loss == "squared" else slack
         regulariser = 0.5 * float(fixed @ (self._quadratic_cost() @ fixed)) + float(self._linear_cost @ fixed)
         return regulariser + float(self._cost @ paid)
 
 
-def _edge_cuts(slacks: EdgeSlacks, by_level: list[Ints], weight: Floats) -> _Cuts:
+def _edge_cuts(slacks: EdgeSlacks, by_level: list[Ints], weight: Floats) -> _Inequalities:
     """One slack for each row and edge of its level."""
     views = slacks.views
     row = np.concatenate([by_level[level] for level in views.level])
     view = np.repeat(np.arange(len(views.level)), [len(by_level[level]) for level in views.level])
     edge = views.edge[view]
-    return _Cuts(row, edge, views.side[view], np.arange(len(row)), slacks.edges.weight[edge] * weight[row])
+    return _Inequalities(row, edge, views.side[view], np.arange(len(row)), slacks.edges.weight[edge] * weight[row])
 
 
-def _row_cuts(slacks: EdgeSlacks, level: Ints, weight: Floats) -> _Cuts:
+def _row_cuts(slacks: EdgeSlacks, level: Ints, weight: Floats) -> _Inequalities:
     """One slack a row: column k is the largest threshold below level k, column r + k the least above, less one."""
     r = slacks.n_levels
     has_below, has_above = (np.bincount(ends, minlength=r) > 0 for ends in (slacks.edges.high, slacks.edges.low))
     lower, upper = np.flatnonzero(has_below[level]), np.flatnonzero(has_above[level])
     row = np.concatenate([lower, upper])
     column = np.concatenate([level[lower], r + level[upper]])
-    return _Cuts(row, column, np.repeat([1.0, -1.0], [len(lower), len(upper)]), row, weight)
+    return _Inequalities(row, column, np.repeat([1.0, -1.0], [len(lower), len(upper)]), row, weight)
 
 
 def _scale(Z: Any) -> tuple[Floats, Floats]:
@@ -856,7 +878,7 @@ def _edges(grades: Grades, present: Ints, *, is_chain: bool) -> tuple[Ints, Ints
     graph = grades.graph
     if is_chain:
         return present[:-1], present[1:], np.ones(len(present) - 1)
-    if isinstance(graph.structure, Table):
+    if isinstance(graph.structure, CostTable):
         _refuse_empty_levels(graph, present)
     weights = graph.take(present).weights
     low, high = np.nonzero(weights)
@@ -865,7 +887,7 @@ def _edges(grades: Grades, present: Ints, *, is_chain: bool) -> tuple[Ints, Ints
 
 def _refuse_empty_levels(graph: OrderGraph, present: Ints) -> None:
     """Refuse a graph with an edge to a level that no row has: what follows through it would be lost without a word."""
-    assert isinstance(graph.structure, Table)
+    assert isinstance(graph.structure, CostTable)
     entries = graph.structure.matrix.tocoo()
     empty = np.setdiff1d(np.union1d(entries.row, entries.col), present)
     if len(empty):

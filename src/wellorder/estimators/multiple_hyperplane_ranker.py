@@ -23,7 +23,7 @@ from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or
 from ..sweeps import Floats
 from .base import Ranker, check_option, check_whole, list_scores, refuse_lost_pairs, refuse_no_pairs, validate_data
 from .base_rankers import (
-    Rows,
+    LevelledRows,
     can_stack,
     check_base,
     draw_rows,
@@ -147,7 +147,7 @@ def read_weights(weights: Any, pairs: list[Pair]) -> Floats:
 def best_weights(rankers: list[Any], X: Any, grades: Grades, name: str) -> Floats:
     """Learn the weights of Borda counts that are best for a metric on the lists that were trained on.
 
-    Rows of zero weight stand in no list.
+    LevelledRows of zero weight stand in no list.
     """
     kept = np.arange(len(grades)) if grades.weight is None else np.flatnonzero(grades.weight > 0)
     judged = grades.without_weights() if len(kept) == len(grades) else grades.without_weights().take(kept)
@@ -293,7 +293,7 @@ class MultipleHyperplaneRanker(Ranker):
         refuse_lost_pairs(grades.pairs)
         ends = self._choose_ends(grades)
         labels = grades.levels
-        fitted = self._fit_rankers(base, Rows(X, grades.level, grades.group, grades.weight, "pairs", ends))
+        fitted = self._fit_rankers(base, LevelledRows(X, grades.level, grades.group, grades.weight, "pairs", ends))
         self.rankers_ = {(labels[low], labels[high]): ranker for (low, high), ranker in zip(ends, fitted, strict=True)}
         self.weights_ = self._choose_weights(X, grades)
         self.n_groups_ = grades.n_groups
@@ -323,7 +323,7 @@ class MultipleHyperplaneRanker(Ranker):
         Parameters
         ----------
         *beside : fitted linear rankers
-            Put before the others: a RankSVM of all grades, as in the paper's Table 5.
+            Put before the others: a RankSVM of all grades, as in Table 5 of Qin et al. (2007).
 
         Returns
         -------
@@ -339,7 +339,7 @@ class MultipleHyperplaneRanker(Ranker):
     def order_error_rates(
         self, X: Any, y: Any, groups: Any = None, ties: Any = "error", sample_weight: Any = None
     ) -> dict[Pair, float]:
-        """Return the share of swapped pairs of each two grades, by the ranker of these two grades (Table 6).
+        """Return the share of swapped pairs of each two grades, by the ranker of these two grades.
 
         It is not that of the aggregate: for that, see :func:`wellorder.metrics.order_error_rates`. Grades without a
         ranker, and those that never meet in a group, have no entry.
@@ -387,7 +387,7 @@ class MultipleHyperplaneRanker(Ranker):
             )
         return ends
 
-    def _fit_rankers(self, base: Any, rows: Rows) -> list[Any]:
+    def _fit_rankers(self, base: Any, rows: LevelledRows) -> list[Any]:
         if self.max_samples is None and can_stack(base, rows) and (fitted := fit_stacked(base, rows)) is not None:
             return list(fitted)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -395,7 +395,7 @@ class MultipleHyperplaneRanker(Ranker):
         work = (delayed(self._fit_one)(base, rows, *job) for job in zip(rows.ends, seeds, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(work))
 
-    def _fit_one(self, base: Any, rows: Rows, ends: tuple[int, int], seed: int) -> Any:
+    def _fit_one(self, base: Any, rows: LevelledRows, ends: tuple[int, int], seed: int) -> Any:
         mine, weight = draw_rows(rows, ends, self.max_samples, np.random.default_rng(seed))
         level = (rows.level[mine] == ends[1]).astype(np.int64)
         group = None if rows.group is None else rows.group[mine]

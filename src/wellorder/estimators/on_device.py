@@ -181,7 +181,7 @@ class DeviceModel(KernelModel):
         if self._is_plain_linear:
             return spaces.TorchLinearSpace(near_zero(X)[0])
         torch, single = namespace(X), use_single(X.shape[0], C, tol) and self.kernel == "rbf"
-        self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, _Rows(X))
+        self.gamma_ = 1.0 if self.kernel == "precomputed" else resolve_gamma(self.gamma, _TensorShape(X))
         self._warn_of_lost_digits(X)
         return spaces.TorchKernelSpace(self._kernel(), X, torch.float32 if single else torch.float64)
 
@@ -229,7 +229,7 @@ class DeviceModel(KernelModel):
         return _load_torch().kernel_scores(self._kernel(), X, support, coef, X.dtype).to(X.dtype)
 
 
-class _Rows:
+class _TensorShape:
     """A tensor's shape and variance, as :func:`resolve_gamma` asks for them."""
 
     def __init__(self, X: Any) -> None:

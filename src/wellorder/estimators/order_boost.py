@@ -28,7 +28,7 @@ from ..spaces import Bumps, Forest
 from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
 from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses, validate_data
-from .boosting import SMALL_RATE, Rows, Task, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
+from .boosting import SMALL_RATE, BoostRows, BoostTask, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
 
 
@@ -131,7 +131,7 @@ class OrderBoost(OrdinalModel):
 
     References
     ----------
-    Uematsu, Lee (2015), Statistical optimality in multipartite ranking and ordinal regression.
+    Uematsu, Lee (2013), Statistical optimality in multipartite ranking and ordinal regression: Theorem 4.
 
     Examples
     --------
@@ -217,13 +217,13 @@ class OrderBoost(OrdinalModel):
         sample_weight : array of shape (n,), optional
             Row weights; 2 is the same as listing the row twice, but for trees, whose ``min_samples_leaf`` counts rows.
         X_val, y_val, groups_val, sample_weight_val : optional
-            Rows that say which round is best; none are kept apart then.
+            BoostRows that say which round is best; none are kept apart then.
         """
         self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         beside = self._read_validation(X_val, y_val, groups_val, sample_weight_val)
-        task = self._make_task(Rows(X, y, groups, sample_weight), beside, rng)
+        task = self._make_task(BoostRows(X, y, groups, sample_weight), beside, rng)
         for name in vars(self).keys() & _FITTED:
             delattr(self, name)
         result = self._grow(task, rng)
@@ -260,16 +260,16 @@ class OrderBoost(OrdinalModel):
         check_is_fitted(self)
         return OrderGraph(self.classes_.tolist(), implicit_costs(self.thresholds_))
 
-    def _read_validation(self, X: Any, y: Any, groups: Any, weight: Any) -> Rows | None:
+    def _read_validation(self, X: Any, y: Any, groups: Any, weight: Any) -> BoostRows | None:
         if X is None and y is None:
             if groups is not None or weight is not None:
                 raise ValueError("groups_val and sample_weight_val need X_val and y_val beside them")
             return None
         if X is None or y is None:
             raise ValueError("X_val and y_val must be passed together")
-        return Rows(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False), y, groups, weight)
+        return BoostRows(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False), y, groups, weight)
 
-    def _make_task(self, rows: Rows, beside: Rows | None, rng: np.random.Generator) -> Task:
+    def _make_task(self, rows: BoostRows, beside: BoostRows | None, rng: np.random.Generator) -> BoostTask:
         share = 0.0 if self.n_iter_no_change is None or beside is not None else float(self.validation_fraction)
         loss = self._pair_loss
         if loss is not None:
@@ -298,7 +298,7 @@ class OrderBoost(OrdinalModel):
             return find_loss(_PAIR_LOSSES[self.loss]) if self.loss in _PAIR_LOSSES else None
         return find_loss(self.loss)
 
-    def _grow(self, task: Task, rng: np.random.Generator) -> BoostResult:
+    def _grow(self, task: BoostTask, rng: np.random.Generator) -> BoostResult:
         rate = self.learning_rate
         if rate == "auto":
             rate = 1.0
@@ -317,7 +317,7 @@ class OrderBoost(OrdinalModel):
         seed = int(rng.integers(2**31 - 1))
         return boost_trees(task.X, task.risk, task.validation, rounds, seed=seed, params=shape)
 
-    def _store(self, task: Task, result: BoostResult) -> None:
+    def _store(self, task: BoostTask, result: BoostResult) -> None:
         pieces = result.pieces
         if isinstance(pieces, Learners):
             self.learners_, self.learner_weights_ = pieces.fitted, pieces.weight

@@ -17,7 +17,7 @@ from ..spaces import Steps
 from ..state import ANY, Part, absent_or, count, figures, pieces
 from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, validate_data
-from .boosting import Rows, pair_task
+from .boosting import BoostRows, pair_task
 
 _FLOATS = (np.float64, np.float32)
 
@@ -143,7 +143,7 @@ class RankBoost(Ranker):
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite="allow-nan")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         share = 0.0 if self.n_iter_no_change is None else float(self.validation_fraction)
-        task = pair_task(self, LOSSES["exponential"], Rows(X, y, groups, sample_weight), None, share, rng)
+        task = pair_task(self, LOSSES["exponential"], BoostRows(X, y, groups, sample_weight), None, share, rng)
         rounds = Rounds(self.n_estimators, float(self.learning_rate), self.n_iter_no_change)
         result = boost_steps(task.X, task.risk.weight, task.risk, task.validation, rounds, rule=STEP_RULES[self.step])
         self.pieces_ = result.pieces.to_arrays()

@@ -12,9 +12,9 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, rounded_ordinal_hinge
+from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
 from ..methods import Method, costs, too_many_levels
-from ..solvers import IDENTITY, Objective, SolveResult, diagonal, gap_between, newton_cg, round_off
+from ..solvers import IDENTITY, Objective, SolveResult, diagonal, gap_between, newton_cg, smooth_ever_less
 from ..spaces import Function, KernelSpace, Space, origin_score
 from ..state import Part, count, figure
 from ..sweeps import Floats, dot
@@ -258,7 +258,7 @@ class OrdinalProblem(Objective):
     def risk(self, scores: Floats) -> RiskAt:
         """Evaluate the risk at these scores; with its corners, its value only."""
         if self.width > 0.0:
-            return rounded_ordinal_hinge(scores, self.rows, self.width)
+            return smooth_ordinal_hinge(scores, self.rows, self.width)
         unknown = np.full(len(scores), np.nan)
         return RiskAt(ordinal_hinge(scores, self.rows)[0], unknown, lambda: unknown, lambda u: unknown)
 
@@ -280,7 +280,7 @@ def ordinal_svm(
         if found.converged or found.n_iter >= max_iter:
             return found
         n_iter, start = found.n_iter, found.coef
-    result = round_off(
+    result = smooth_ever_less(
         problem,
         lambda width: replace(problem, width=width),
         _solve,

@@ -19,7 +19,7 @@ from .rank_svm import RankSVM
 
 
 class ThresholdCompare(CompareModel):
-    r"""A ranker made to predict ties: the paper's baselines 'rank' and 'rank2'.
+    r"""A ranker made to predict ties: the baselines 'rank' and 'rank2' of support vector comparison machines.
 
     The ranker learns from comparisons; then τ is chosen on all training pairs so that 'different where
     abs(r(x') − r(x)) > τ' has the lowest zero-one loss. It is found exactly, by sorting the differences. Of several
@@ -45,7 +45,7 @@ class ThresholdCompare(CompareModel):
 
     References
     ----------
-    Venuto, Hocking, Spanurattana and Sugiyama, Support vector comparison machines, sections 2.2 and 4.
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines, sections 2.2 and 4.
 
     Examples
     --------

@@ -3,9 +3,9 @@
 from ..methods import Grid as Grid, Method, Size
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
+from .board_run import Plan, Progress
 from .board_view import BoardView, Cell as Cell, is_share as is_share, verdict as verdict, view_board, view_so_far
 from .comparing import compare
-from .comparison_run import Plan, Progress
 from .cross_validation import CrossValidation, cross_validate
 from .doctor import Finding, Health, examine
 from .explaining import (

@@ -13,7 +13,7 @@ from .methods import METHODS
 from .significance import TOLD_APART
 
 if TYPE_CHECKING:
-    from .comparison_run import Plan
+    from .board_run import Plan
     from .leaderboard import Leaderboard, Standing
 
 _KEPT = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}

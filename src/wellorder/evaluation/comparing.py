@@ -10,7 +10,7 @@ from typing import Any
 
 from ..memory import available_bytes
 from ..metrics import AnyMetric, is_ours
-from .comparison_run import ComparisonRun, Plan, Progress, choose_methods, decide_jobs
+from .board_run import BoardRun, Plan, Progress, choose_methods, decide_jobs
 from .doctor import examine
 from .judging import default_metrics, read_metrics
 from .leaderboard import Leaderboard, Protocol, make_leaderboard
@@ -122,7 +122,7 @@ def compare(
                 protocol.definition,
             )
         )
-    run = ComparisonRun(task, protocol, chain([first], splits), kept, progress, at_once=at_once)
+    run = BoardRun(task, protocol, chain([first], splits), kept, progress, at_once=at_once)
     run.go(chosen, left_out)
     return make_leaderboard(
         task.name,
@@ -158,7 +158,7 @@ def _protocol(task: Task, metric: AnyMetric | None, metrics: Sequence[AnyMetric]
     )
 
 
-def _code(table: AnyTable, run: ComparisonRun) -> str:
+def _code(table: AnyTable, run: BoardRun) -> str:
     """Write the Python lines that compute the same on any machine: what there was time for, without a limit of time."""
     protocol = run.protocol
     own = {str(each) for each in protocol.own_metrics}

@@ -196,7 +196,7 @@ _FEWEST_OTHERS = 5
 """So many rows at least must lie outside the most frequent level: less is luck, however many rows there are."""
 
 
-def find_giveaways(grades: Grades, table: Table) -> Iterator[Finding]:
+def find_leaking_columns(grades: Grades, table: Table) -> Iterator[Finding]:
     """Find columns that order the rows perfectly, or nearly so.
 
     Numbers go up or down with the grades; names are pure where each goes with one grade only. Rows without a value
@@ -330,7 +330,7 @@ def examine(table: AnyTable) -> Health:
     facts = (*_shape(table), *_supervision(grades, table))
     findings = [*_nothing_to_learn(grades), *_lists(grades, table), *_repeats(grades, table), *_columns(table)]
     if grades.pairs.n_pairs:
-        findings += find_giveaways(grades, table)
+        findings += find_leaking_columns(grades, table)
     counts = np.bincount(grades.level[grades.level >= 0], minlength=len(grades.levels))
     levels = tuple((_label(level), int(n)) for level, n in zip(grades.levels, counts, strict=True))
     return Health(table.source, facts, tuple(findings), levels if len(levels) <= _FEW_LEVELS else ())

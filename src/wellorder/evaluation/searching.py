@@ -68,7 +68,7 @@ class Household:
     def matrix(self, sample: Sample, n_rows: int) -> Floats:
         """Compute the kernel between all rows, unless it does not fit into memory beside a fit on ``n_rows``."""
         assert self.kernel is not None
-        X = _Rows(sample).checked()
+        X = _CheckedRows(sample).checked()
         precisions = [
             self.precision(each, place, n_rows) for each in self.families for place in range(len(each.numbers))
         ]
@@ -86,7 +86,7 @@ def find_households(estimator: Any, points: list[dict[str, Any]], sample: Sample
         return [Household(None, tuple(Family(estimator, params, (k,), None) for k, params in enumerate(points)))]
     kernels: dict[Hashable, Kernel | None] = {}
     gathered: dict[Hashable, dict[Hashable, list[int]]] = {}
-    rows = _Rows(sample)
+    rows = _CheckedRows(sample)
     for number, params in enumerate(points):
         kernel = _shared_kernel(estimator, params, rows)
         name = None if kernel is None else _key(kernel)
@@ -102,7 +102,7 @@ def find_households(estimator: Any, points: list[dict[str, Any]], sample: Sample
     ]
 
 
-class _Rows:
+class _CheckedRows:
     """The rows of X as an array, checked once they are needed."""
 
     def __init__(self, sample: Sample) -> None:
@@ -116,7 +116,7 @@ class _Rows:
         return self._checked
 
 
-def _shared_kernel(estimator: KernelModel, params: Mapping[str, Any], rows: _Rows) -> Kernel | None:
+def _shared_kernel(estimator: KernelModel, params: Mapping[str, Any], rows: _CheckedRows) -> Kernel | None:
     """Return the kernel of a grid point, its width resolved, if a precomputed matrix can stand for it."""
     model = clone(estimator).set_params(**params)
     model._check_kernel()
@@ -198,7 +198,7 @@ class SearchResult:
         return "\n".join(lines)
 
 
-class OutOfTime(deadlines.OutOfTime):
+class OutOfTime(deadlines.TimeIsUp):
     """Time was up before a search was done; ``table`` holds what was done by then."""
 
     def __init__(self, message: str, table: tuple[GridPoint, ...] = ()) -> None:
@@ -289,7 +289,7 @@ def search(
         (measure,) = read_metrics(metric, sample.order.kind)
         points = list(ParameterGrid(grid))
         splits = read_splits(sample, cv, seed=seed)
-        run = _Run(estimator, sample, points, splits, measure, deadline)
+        run = _SearchUnderWay(estimator, sample, points, splits, measure, deadline)
         run.all_points()
         best = run.best()
         began_refit = perf_counter()
@@ -307,7 +307,7 @@ def search(
     )
 
 
-class _Cuts:
+class _SplitParts:
     """The two parts of one split, cut out when they are first needed, in each precision of a kernel that is."""
 
     def __init__(self, sample: Sample, split: Split) -> None:
@@ -326,7 +326,7 @@ class _Cuts:
         return self._parts[dtype]
 
 
-class _Run:
+class _SearchUnderWay:
     """A search under way: what is done of it so far."""
 
     def __init__(
@@ -358,11 +358,11 @@ class _Run:
                 n_rows = min(sample.n_fitted(split.train) for split in self._splits)
                 sample = replace(sample, X=household.matrix(sample, n_rows), pairwise=True)
             for fold, split in enumerate(self._splits):
-                cuts = _Cuts(sample, split)
+                cuts = _SplitParts(sample, split)
                 for family in household.families:
                     self._one_family(household, family, fold, cuts)
 
-    def _one_family(self, household: Household, family: Family, fold: int, cuts: _Cuts) -> None:
+    def _one_family(self, household: Household, family: Family, fold: int, cuts: _SplitParts) -> None:
         """Evaluate the points of one family on one fold."""
         model = family.make()
         for place, number in enumerate(family.numbers):
@@ -429,7 +429,7 @@ MOST_SEARCHED = 100_000
 SAMPLE = 20_000
 """Rows of such a sample: a few values a parameter, wide apart, are told apart by as many."""
 
-_TELLING = 3
+_FITS_TIMED = 3
 """Fits to a sample after which it is known what they take: the first may wait for a compiler."""
 
 
@@ -485,7 +485,7 @@ class _Outlook:
     def __call__(self) -> float | None:
         left = self._deadline()
         self._asked.append(perf_counter())
-        if left is None or len(self._asked) <= _TELLING:
+        if left is None or len(self._asked) <= _FITS_TIMED:
             return left
         return left - self._times_larger * float(np.diff(self._asked).min())
 

@@ -42,7 +42,7 @@ class Trial:
     """Seconds that the key took: the first of a split encodes the training part, for all."""
 
 
-class Crew:
+class TrialPool:
     """Runs trials, ``n_jobs`` of them at a time.
 
     Parameters

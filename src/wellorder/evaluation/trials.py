@@ -20,7 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
-from ..deadline import OutOfTime, deadline
+from ..deadline import TimeIsUp, deadline
 from ..methods import Method
 from ..order import Comparisons
 from ..scoring import advantage_of
@@ -173,7 +173,7 @@ def run_trial(
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             judgement = task.judge(scores, split.test, protocol.measures, threshold_of(model), advantage_of(model))
-        except OutOfTime:
+        except TimeIsUp:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"
             problem = f"{OUT_OF_TIME}{share}; raise the time budget, or name fewer methods"

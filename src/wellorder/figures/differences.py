@@ -22,7 +22,7 @@ N_CALIBRATION_BINS = 10
 
 
 @dataclass(frozen=True)
-class Reliability:
+class CalibrationBins:
     """Predictions gathered into bins of about equally many: what was predicted on average, and what happened."""
 
     name: str
@@ -31,7 +31,7 @@ class Reliability:
     count: Floats
 
 
-def reliability(name: str, happened: Any, probability: Any, n_bins: int = N_CALIBRATION_BINS) -> Reliability:
+def reliability(name: str, happened: Any, probability: Any, n_bins: int = N_CALIBRATION_BINS) -> CalibrationBins:
     """Bin predictions by their size; equal ones share a bin.
 
     Examples
@@ -46,7 +46,7 @@ def reliability(name: str, happened: Any, probability: Any, n_bins: int = N_CALI
         raise ValueError("there is no prediction to be judged")
     place = number_bins(p, n_bins)
     count = np.bincount(place).astype(float)
-    return Reliability(name, np.bincount(place, p) / count, np.bincount(place, event) / count, count)
+    return CalibrationBins(name, np.bincount(place, p) / count, np.bincount(place, event) / count, count)
 
 
 def number_bins(values: Floats, n_bins: int) -> Array:
@@ -67,7 +67,7 @@ class PairCalibrationDisplay(Drawable):
 
     Parameters
     ----------
-    parts : iterable of Reliability
+    parts : iterable of CalibrationBins
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class PairCalibrationDisplay(Drawable):
     [0.0, 1.0]
     """
 
-    def __init__(self, parts: Iterable[Reliability]) -> None:
+    def __init__(self, parts: Iterable[CalibrationBins]) -> None:
         self.parts = tuple(parts)
 
     @classmethod
@@ -161,7 +161,7 @@ class ScoreDifferencesDisplay(Drawable):
 
     Attributes
     ----------
-    bins : Reliability
+    bins : CalibrationBins
         ``predicted`` is the mean difference, ``observed`` the share of pairs in the right order.
     ax_, figure_, line_
         What was drawn, after :meth:`plot`.
@@ -180,7 +180,9 @@ class ScoreDifferencesDisplay(Drawable):
             raise ValueError("there is no pair of different grades, so there is nothing to be right about")
         place = number_bins(distance, n_bins)
         count = np.bincount(place).astype(float)
-        self.bins = Reliability("", np.bincount(place, distance) / count, np.bincount(place, is_right) / count, count)
+        self.bins = CalibrationBins(
+            "", np.bincount(place, distance) / count, np.bincount(place, is_right) / count, count
+        )
 
     @classmethod
     def from_predictions(

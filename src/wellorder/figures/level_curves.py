@@ -87,7 +87,7 @@ def score_plane(model: Any, X: Any, features: Sequence[Any] | None = None, n_ste
     table = _Columns(model, X)
     if len(table) < 2:
         raise ValueError(f"there are {len(table)} rows, and axes need at least two to reach from one to another")
-    one, other = telling_features(model, X) if features is None else [table.number_of(name) for name in features]
+    one, other = strongest_features(model, X) if features is None else [table.number_of(name) for name in features]
     if one == other:
         raise ValueError("the two features are the same; name two")
     values = [table.numbers(column) for column in (one, other)]
@@ -104,7 +104,7 @@ def score_plane(model: Any, X: Any, features: Sequence[Any] | None = None, n_ste
     )
 
 
-def telling_features(model: Any, X: Any, seed: int = 0) -> tuple[int, int]:
+def strongest_features(model: Any, X: Any, seed: int = 0) -> tuple[int, int]:
     """Return the columns of the two features of numbers that move the scores most.
 
     Each row's value is exchanged for another row's, the same other row for every feature; the mean change of the

@@ -6,12 +6,12 @@ import numpy as np
 
 from ..sweeps import Floats
 from .exponential import Exponential
-from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, rounded_ordinal_hinge
+from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
-from .proportional_odds import Give, Likelihood, ProportionalOdds, level_probabilities, most_likely
+from .proportional_odds import Give, Likelihood, ProportionalOddsLoss, level_probabilities, most_likely
 from .risk import PairLoss, PairSet, RiskAt, dense_hessian, risk_at
 from .rows import GradedRows, ORBoost, RowLoss, Squared, implicit_costs
-from .ties import TiedPairs, best_threshold, flipped_value, tied_risk
+from .ties import TiedPairs, best_threshold, tied_risk, tied_value
 
 LOSSES: dict[str, PairLoss] = {
     "squared_hinge": SquaredHinge(),
@@ -23,7 +23,7 @@ LOSSES: dict[str, PairLoss] = {
 """Every loss over pairs, by name. A new one is a file of its own and a line here."""
 
 
-class _Given(PairLoss):
+class _OwnLoss(PairLoss):
     """Somebody's own loss: an object that knows its derivatives."""
 
     def __init__(self, own: Any) -> None:
@@ -46,12 +46,12 @@ def find_loss(loss: Any) -> PairLoss:
             f"loss={loss!r} is not known; use one of {', '.join(map(repr, LOSSES))}, or an object with a method "
             "derivatives(d) that returns the loss, its slope and its curvature at an array of differences"
         )
-    return _Given(loss)
+    return _OwnLoss(loss)
 
 
 ROW_LOSSES: dict[str, RowLoss] = {
     "orboost": ORBoost(),
-    "proportional_odds": ProportionalOdds(),
+    "proportional_odds": ProportionalOddsLoss(),
     "squared": Squared(),
 }
 """Every loss of graded rows taken alone, by name."""
@@ -77,12 +77,12 @@ __all__ = [
     "best_threshold",
     "dense_hessian",
     "find_loss",
-    "flipped_value",
     "implicit_costs",
     "level_probabilities",
     "most_likely",
     "ordinal_hinge",
     "risk_at",
-    "rounded_ordinal_hinge",
+    "smooth_ordinal_hinge",
     "tied_risk",
+    "tied_value",
 ]

@@ -47,7 +47,7 @@ class Looks(NamedTuple):
     """The looks of level l stand at bounds[l]:bounds[l + 1]."""
 
 
-class Windows(NamedTuple):
+class CornerWindows(NamedTuple):
     """For each look, the places of the rows inside the rounded corner (low:high) and beyond it."""
 
     low: Ints
@@ -114,7 +114,7 @@ class SortedRows:
         self._first, self._last = bounds[looks.level], bounds[looks.level + 1]
         self._outermost = float(self.scores.min()) - 1.0, float(self.scores.max()) + 1.0
 
-    def windows(self, at: Floats, width: float) -> Windows:
+    def windows(self, at: Floats, width: float) -> CornerWindows:
         """Find the rows that see a threshold inside the last ``width`` of their margin, or beyond it.
 
         ``at`` has the threshold of each look. A row of side t is wrong by 1 − t (s − b), inside where this is
@@ -124,7 +124,7 @@ class SortedRows:
         near = at + np.where(above, 1.0 - width, -1.0)
         far = at + np.where(above, 1.0, width - 1.0)
         low, high = self._search(np.stack([near, far]))
-        return Windows(low, high, np.where(above, self._first, high), np.where(above, low, self._last))
+        return CornerWindows(low, high, np.where(above, self._first, high), np.where(above, low, self._last))
 
     def _search(self, limits: Floats) -> Ints:
         """Find for each look the first row of its level that a limit does not exceed; several limits a look."""
@@ -207,9 +207,11 @@ class SortedRows:
         order = np.lexsort((place, block))
         place, running = place[order], np.cumsum(weight[order])
         bounds = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_blocks))])
+        # the slope in b starts at minus the weight of side −1 and rises by ω at each place: zero where that is made up
         half = np.append(0.0, running)[bounds[:-1]] + np.bincount(block, weight * (side < 0), n_blocks)
         slack = 1e-12 * float(self.mass[-1])
-        left, right = np.searchsorted(running, half - slack), np.searchsorted(running, half + slack, side="right")
+        left = np.searchsorted(running, half - slack)
+        right = np.searchsorted(running, half + slack, side="right")
         left, right = (np.clip(at, bounds[:-1], bounds[1:] - 1) for at in (left, right))
         return np.asarray(0.5 * (place[left] + place[right]))
 
@@ -236,6 +238,7 @@ def _running(values: Floats) -> Floats:
 
 def _bisection(has_risen: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
     """Return where a condition becomes true and stays so, for many at once."""
+    # invariant: the condition is false at low and true at high
     for _ in range(200):
         middle = 0.5 * (low + high)
         if ((middle <= low) | (middle >= high)).all():
@@ -249,6 +252,8 @@ def rising_zeros(
     slopes: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, smallest: float, b: Floats
 ) -> Floats:
     """Return where rising, piecewise linear functions are zero: Newton's steps from b, kept between two ends."""
+    # invariant: each function is not above zero at low, nor below zero at high, and b lies between. Every fourth step
+    # is a bisection, as Newton's alone may creep towards a kink from one side
     for step in range(200):
         slope, bend = slopes(b)
         low, high = np.where(slope < 0, b, low), np.where(slope > 0, b, high)
@@ -286,8 +291,8 @@ def ordinal_hinge(scores: Floats, rows: OrdinalRows) -> tuple[float, Floats]:
     return float(np.sum((1.0 + side * at) * mass - side * moment)), thresholds
 
 
-def rounded_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> RiskAt:
-    r"""Return the same risk with each hinge's corner rounded off over the last ``width`` before it.
+def smooth_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> RiskAt:
+    r"""Return the same risk with each hinge's corner smoothed over the last ``width`` before it.
 
     .. math:: R_\delta(s) = \min_b \sum_i \omega_i \sum_j \max_{0 \le \theta \le 1}
               \theta (1 - t_{ij} (s_i - b_j)) - \tfrac{\delta}{2} \theta^2
@@ -306,27 +311,29 @@ def rounded_ordinal_hinge(scores: Floats, rows: OrdinalRows, width: float) -> Ri
     at, side = thresholds[looks.threshold], looks.side
     windows = found.windows(at, width)
     low, high = windows.beyond_low, windows.beyond_high
-    mass, moment = found.mass[high] - found.mass[low], found.moment[high] - found.moment[low]
+    # beyond its corner a hinge is straight, θ = 1: sums over these rows are differences of running sums
+    mass = found.mass[high] - found.mass[low]
+    moment = found.moment[high] - found.moment[low]
     value = float(np.sum((1.0 + side * at - 0.5 * width) * mass - side * moment))
     pull = _spread(low, high, -side, len(found.order))
     of_look = block[looks.threshold]
     squares, theta = _Corners(found, windows, at, width).add_up(mass, of_look, pull)
     gradient = np.zeros_like(scores)
     gradient[found.order] = found.weight * pull
-    bending = _Bending(found, windows, of_look, width)
+    hessian = _CornerHessian(found, windows, of_look, width)
     return RiskAt(
         value=value + 0.5 * width * squares,
         gradient=gradient,
         slope=-float(mass.sum()) - theta,
-        hessian_diagonal=lambda: bending.diagonal(len(scores)),
-        hessian_product=bending.product,
+        hessian_diagonal=lambda: hessian.diagonal(len(scores)),
+        hessian_product=hessian.product,
     )
 
 
 class _Corners:
     """The rows inside corners, with their θ; visited some at a time, since one row may be inside many."""
 
-    def __init__(self, found: SortedRows, windows: Windows, at: Floats, width: float) -> None:
+    def __init__(self, found: SortedRows, windows: CornerWindows, at: Floats, width: float) -> None:
         self._found, self._at, self._width = found, at, width
         self._low, self._lengths = windows.low, windows.high - windows.low
         cuts = np.flatnonzero(np.diff(np.cumsum(self._lengths) // _MOST_AT_A_TIME, prepend=0))
@@ -363,13 +370,15 @@ class _Corners:
         return squares, total
 
 
-class _Bending:
+class _CornerHessian:
     """The Hessian in the scores, from the windows of rows inside corners."""
 
-    def __init__(self, found: SortedRows, windows: Windows, block: Ints, width: float) -> None:
+    def __init__(self, found: SortedRows, windows: CornerWindows, block: Ints, width: float) -> None:
         some = windows.high > windows.low
-        self._low, self._high, self._block = windows.low[some], windows.high[some], block[some]
-        self._order, self._weight = found.order, found.weight / width
+        self._low, self._high = windows.low[some], windows.high[some]
+        self._block = block[some]
+        self._order = found.order
+        self._weight = found.weight / width  # the curvature of each row inside a corner
         inside = (found.mass[self._high] - found.mass[self._low]) / width
         total = np.bincount(self._block, inside, minlength=1)
         self._share = 1.0 / np.where(total > 0, total, np.inf)
@@ -399,7 +408,7 @@ def _spread(low: Ints, high: Ints, amount: Floats, n: int) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# The ordinal hinge with rounded corners around given multipliers: corners may stay wide, and the answer exact.
+# The ordinal hinge with smoothed corners around given multipliers: corners may stay wide, and the answer exact.
 #
 # Every row has a corner of its own here, so that nothing can be summed up by sorting: each look of a row at a
 # threshold is an entry of a list.

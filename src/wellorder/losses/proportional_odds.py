@@ -37,7 +37,7 @@ _ENOUGH = 1e-16
 """Thresholds are found when another Newton step would gain less than this share of the risk."""
 
 
-class ProportionalOdds:
+class ProportionalOddsLoss:
     """R(s) = min_θ −Σ ω_i log P(y_i | s_i), under logit P(Y > j) = s − θ_j and θ_0 < … < θ_{r−2}."""
 
     def at(self, scores: Floats, rows: GradedRows, near: Floats | None = None) -> tuple[RiskAt, Floats]:

@@ -82,10 +82,10 @@ class PairLoss(ABC):
 
 @runtime_checkable
 class Factorising(Protocol):
-    """A loss that needs no copies of the rows for Theorem 4's pairs, or not for all scores."""
+    """A loss that needs no copies of the rows for consistent pairs, or not for all scores."""
 
     def consistent(self, scores: Floats, pairs: ConsistentPairs) -> RiskAt | None:
-        """Return the risk over Theorem 4's pairs; None where it takes the copies after all."""
+        """Return the risk over consistent pairs; None where it takes the copies after all."""
         ...
 
 

@@ -82,12 +82,12 @@ def tied_risk(loss: PairLoss, scores: Floats, pairs: TiedPairs) -> tuple[RiskAt,
         nothing = np.zeros_like(scores)
         return RiskAt(np.inf, nothing, lambda: nothing, np.zeros_like), np.nan
     n = pairs.n_decided
-    flipped = _Flipped(d[:n], d[n:], pairs.weight[:n], pairs.weight[n:])
-    bias = flipped.best_bias(loss)
-    value, slope, bend = flipped.derivatives(loss, bias)
-    split = flipped.per_comparison
-    pull = split(slope, flipped.of_difference)
-    own, mixed = split(bend, np.ones_like(bend)), split(bend, flipped.of_difference * flipped.of_bias)
+    classes = _TwoClassPairs(d[:n], d[n:], pairs.weight[:n], pairs.weight[n:])
+    bias = classes.best_bias(loss)
+    value, slope, bend = classes.derivatives(loss, bias)
+    split = classes.per_comparison
+    pull = split(slope, classes.of_difference)
+    own, mixed = split(bend, np.ones_like(bend)), split(bend, classes.of_difference * classes.of_bias)
     total = float(bend.sum())
     share = mixed / total if total > 0 else np.zeros_like(mixed)
 
@@ -104,15 +104,18 @@ def tied_risk(loss: PairLoss, scores: Floats, pairs: TiedPairs) -> tuple[RiskAt,
     ), bias
 
 
-def flipped_value(loss: PairLoss, scores: Floats, pairs: TiedPairs, bias: float) -> float:
+def tied_value(loss: PairLoss, scores: Floats, pairs: TiedPairs, bias: float) -> float:
     """Return the same risk at a given bias."""
     d, n = pairs.differences(scores), pairs.n_decided
-    flipped = _Flipped(d[:n], d[n:], pairs.weight[:n], pairs.weight[n:])
-    return float(flipped.derivatives(loss, bias)[0].sum())
+    classes = _TwoClassPairs(d[:n], d[n:], pairs.weight[:n], pairs.weight[n:])
+    return float(classes.derivatives(loss, bias)[0].sum())
 
 
-class _Flipped:
-    """The flipped pairs (8): decided ones once, ties in both directions; margins are of_bias · β + at."""
+class _TwoClassPairs:
+    """Comparisons as pairs of two classes: decided ones once, ties in both directions; margins are of_bias · β + at.
+
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), equation (8).
+    """
 
     def __init__(self, decided: Floats, ties: Floats, decided_weight: Floats, tie_weight: Floats) -> None:
         self._n = len(decided)

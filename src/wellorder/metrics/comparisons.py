@@ -76,7 +76,7 @@ def comparison_roc(y: Any, differences: Any) -> ComparisonROC:
 
     References
     ----------
-    Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines (paper 003).
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines, section 4.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """How often pairs stand in the right order: the AUC and its kin for more than two levels, and for costs.
 
-Every value here is a share of swapped pairs under some order over the levels (paper 004, page 6), so
-that each costs one sort and one sweep. In groups, pairs are rows of one group; what is averaged (an
+Every value here is a share of swapped pairs under some order over the levels (Uematsu and Lee, 2013,
+page 6), so that each costs one sort and one sweep. In groups, pairs are rows of one group; what is averaged (an
 edge, a threshold) pools its pairs over all groups first.
 """
 
@@ -17,12 +17,12 @@ import scipy.sparse as sp
 from ..order import (
     CellPairs,
     Cells,
+    CostTable,
     Full,
     GradedPairs,
     Grades,
     OrderGraph,
     Scale,
-    Table,
     Ties,
     as_graph,
     check_scores,
@@ -238,7 +238,7 @@ def _edge_table(grades: Grades) -> sp.csr_array:
 def _edges(graph: OrderGraph) -> sp.csr_array | None:
     """Return the edges with weight one; None for all of them."""
     match graph.structure:
-        case Table(matrix):
+        case CostTable(matrix):
             return (matrix > 0).astype(float)
         case Scale(weight, scale) if not ((weight > 0).all() and (np.diff(scale) > 0).all()):
             return sp.csr_array((graph.weights > 0).astype(float))
@@ -266,7 +266,7 @@ def wmw(
 
     "pooled" is Σ_right W_ij / Σ W_ij, 1 − ``swapped_pairs`` under the same order. "edges" is the mean, over
     the graph's edges (lower, higher) that have a pair, of the edge's own AUC, whatever the edge weighs.
-    The figure of paper 002 is the pooled one over all pairs of different grades.
+    Fung, Rosales and Krishnapuram (2006) report the pooled one, over all pairs of different grades.
 
     Parameters
     ----------
@@ -314,9 +314,10 @@ def wmw(
 
 
 def auc_pairs(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
-    r"""Share of all pairs of different grades in the right order: 1 − R_pairs of paper 004 (its equation 2).
+    r"""Share of all pairs of different grades in the right order: U_pairs of Uematsu and Lee.
 
-    With two levels this is the AUC. Parameters and result as for :func:`wmw`; always the full order.
+    Uematsu and Lee (2013), equation (2). With two levels this is the AUC. Parameters and result as for
+    :func:`wmw`; always the full order.
 
     Examples
     --------
@@ -333,11 +334,11 @@ def auc_pairs(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", samp
 
 
 def auc_ovo(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
-    r"""Mean AUC over all pairs of levels, one against one: 1 − R_ovo of paper 004 (its equation 3).
+    r"""Mean AUC over all pairs of levels, one against one: U_ovo of Uematsu and Lee.
 
-    (2 / K(K−1)) Σ_{a<b} AUC(a, b) over the K levels present (Hand and Till, 2001); in groups, over the
-    pairs of levels that meet in some group. Parameters and result as for :func:`wmw`. O(n log n) for any
-    number of levels in one list; in groups at most 2,000 levels.
+    (2 / K(K−1)) Σ_{a<b} AUC(a, b) over the K levels present (Hand and Till, 2001; Uematsu and Lee, 2013,
+    equation (3)); in groups, over the pairs of levels that meet in some group. Parameters and result as for
+    :func:`wmw`. O(n log n) for any number of levels in one list; in groups at most 2,000 levels.
 
     Examples
     --------
@@ -354,10 +355,11 @@ def auc_ovo(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample
 
 
 def auc_consecutive(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
-    r"""Mean AUC over the cuts of the grade scale: 1 − R_cons of paper 004 (its equation 4).
+    r"""Mean AUC over the cuts of the grade scale: U_cons of Uematsu and Lee.
 
-    (1 / (K−1)) Σ_l AUC(levels up to l, levels above l) over the K levels present; a cut that separates
-    no pair is left out. Parameters and result as for :func:`wmw`. O(n log n) for any number of levels.
+    (1 / (K−1)) Σ_l AUC(levels up to l, levels above l) over the K levels present (Uematsu and Lee, 2013,
+    equation (4)); a cut that separates no pair is left out. Parameters and result as for :func:`wmw`.
+    O(n log n) for any number of levels.
 
     Examples
     --------
@@ -378,7 +380,7 @@ def misranking_cost(
 ) -> float:
     r"""Mean cost of a pair: Σ_swapped W_ij over the number of pairs with different grades.
 
-    This is R̂_0(f; c) of paper 004, page 6. It divides by the number of ordered pairs (their Σ ω_i ω_j
+    This is R̂_0(f; c) of Uematsu and Lee (2013, page 6). It divides by the number of ordered pairs (their Σ ω_i ω_j
     with row weights), with an edge in the order or not, and not by ΣW as ``swapped_pairs`` does: doubling
     the costs doubles it.
 
@@ -509,7 +511,7 @@ def order_error_rates(
     r"""Share of swapped pairs for each two grades (lower, higher): Σ_swapped ω_i ω_j / Σ ω_i ω_j.
 
     Pairs are rows of one group, pooled over the groups; two grades that never meet in a group have no
-    entry. Paper 001, section 4: the order error rate of a pair of ranks.
+    entry. Qin et al. (2007, section 4) call it the order error rate of a pair of ranks.
 
     Parameters
     ----------

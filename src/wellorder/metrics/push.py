@@ -27,8 +27,8 @@ def p_norm_push(
     The height h_k of a negative row k is the number of positive rows that it is not below,
     Σ_{i positive} 1[s_i ≤ s_k]. Rudin's objective is Σ_k h_k^p. By default it comes as her normalised
     norm ((1/n₋) Σ_k (h_k / n₊)^p)^{1/p}, in [0, 1] for lists of any length: with p = 1 it is the share
-    of swapped pairs, and as p grows it is the height of the highest negative. (Paper 004 prints a gain
-    Σ_positive (n − place)^p under the same name.)
+    of swapped pairs, and as p grows it is the height of the highest negative. (Table 1 of
+    Uematsu and Lee, 2013, has a gain Σ_positive (n − place)^p under the same name.)
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def p_norm_push(
     positive : grade
         The lowest grade that counts as positive.
     ties : {"error", "half"}
-        Whether a tied positive adds 1 (as in the paper) or ½ to a height.
+        Whether a tied positive adds 1 (as Rudin has it) or ½ to a height.
     normalize : bool
         False: the plain Σ_k h_k^p of each query.
 

@@ -87,10 +87,10 @@ def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1
     r"""Average precision, averaged over queries (MAP): the mean precision at the places of relevant rows.
 
     AP = (1/R) Σ_{i relevant} (relevant rows among the first i) / i with R the number of relevant rows of
-    the query; the usual definition (paper 004's is not divided by R). In a run of m tied rows, r of them
-    relevant, with a rows and b relevant rows above, the expected contribution is
-    (r/m) Σ_{j=1..m} (b + 1 + (j − 1)(r − 1)/(m − 1)) / (a + j). scikit-learn's
-    ``average_precision_score`` treats a run as one threshold instead: equal without ties only.
+    the query; the usual definition (in Uematsu and Lee, 2013, Table 1, it is not divided by R). In a run of
+    m tied rows, r of them relevant, with a rows and b relevant rows above, the expected contribution is
+    (r/m) Σ_{j=1..m} (b + 1 + (j − 1)(r − 1)/(m − 1)) / (a + j). scikit-learn's ``average_precision_score``
+    treats a run as one threshold instead: equal without ties only.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ def reciprocal_rank(
 ) -> float:
     r"""One over the place of the first relevant row, averaged over queries (MRR).
 
-    The usual definition; paper 004's 'MRR' sums over all relevant rows. Where the first relevant rows
-    are r of m tied ones below a others, the value is E[1/(a + J)] with
-    P(J = j) = C(m − j, r − 1) / C(m, r), the place of the first of r drawn from m.
+    The usual definition; the 'MRR' of Uematsu and Lee (2013, Table 1) sums over all relevant rows. Where
+    the first relevant rows are r of m tied ones below a others, the value is E[1/(a + J)] with P(J = j) =
+    C(m − j, r − 1) / C(m, r), the place of the first of r drawn from m.
 
     Parameters
     ----------

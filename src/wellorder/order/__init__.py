@@ -15,7 +15,7 @@ from .columns import (
 from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share
 from .consistent import ConsistentPairs, make_consistent
 from .grades import Grades, Supervision, refuse_beside
-from .graph import NAMED, Full, OrderGraph, Scale, Table, as_graph, separable, shown, violation
+from .graph import NAMED, CostTable, Full, OrderGraph, Scale, as_graph, separable, shown, violation
 from .pairs import Balance, CellPairs, Cells, GradedPairs, ListedPairs, draw_pairs, make_pairs, product_exponents
 from .sums import Kind, OrderSum, SumOfPairs
 from .windows import DeviceWindows, Ties, Windows, check_scores, make_windows, right_weight, swapped_weight
@@ -28,6 +28,7 @@ __all__ = [
     "ComparisonSummary",
     "Comparisons",
     "ConsistentPairs",
+    "CostTable",
     "DeviceWindows",
     "Full",
     "GradedPairs",
@@ -39,7 +40,6 @@ __all__ = [
     "Scale",
     "SumOfPairs",
     "Supervision",
-    "Table",
     "Ties",
     "Windows",
     "as_graph",

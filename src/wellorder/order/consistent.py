@@ -1,4 +1,7 @@
-"""Theorem 4's pairs: the sum over pairs whose minimiser orders as the best score does."""
+"""Consistent pairs: the sum over pairs whose minimiser orders as the best score does.
+
+Uematsu and Lee (2013), Statistical optimality in multipartite ranking and ordinal regression, Theorem 4.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ class ConsistentPairs:
     n_rows
         How many rows there are, in pairs or not.
     mass
-        n of the objective (★): the summed ω of the rows that are in at least one pair of the order itself.
+        n of the objective (docs/notation.md): the summed ω of the rows that are in a pair of the order itself.
     total
         The summed weight (the number of groups with a pair, if balanced by groups).
     n_pairs
@@ -88,7 +91,7 @@ class ConsistentPairs:
 
 
 def make_consistent(order: Grades | GradedPairs) -> ConsistentPairs:
-    """Return Theorem 4's pairs for grades under costs that satisfy its condition; O(n).
+    """Return the consistent pairs of grades, under costs that satisfy the condition of Theorem 4; O(n).
 
     Rows that are in no pair of the order itself take no part, nor do groups without one.
 

@@ -112,13 +112,13 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Table:
+class CostTable:
     """Any weights: W[lower, higher], sparse."""
 
     matrix: sp.csr_array
 
 
-Structure: TypeAlias = Full | Scale | Table
+Structure: TypeAlias = Full | Scale | CostTable
 
 
 DENSE_LEVELS = 5_000
@@ -137,7 +137,7 @@ def whole_table(structure: Structure, n_levels: int) -> Floats:
             return np.triu(np.ones((n_levels, n_levels)), 1)
         case Scale(weight, scale):
             return np.triu(np.outer(weight, weight) * (scale[None, :] - scale[:, None]), 1)
-        case Table(matrix):
+        case CostTable(matrix):
             return np.asarray(matrix.toarray(), dtype=float)
 
 
@@ -182,7 +182,7 @@ _RTOL = 1e-9
 
 
 def violation(structure: Structure, labels: Labels) -> str | None:
-    """Say where Theorem 3's condition fails, naming the levels; None where it holds."""
+    """Say where the condition of Uematsu and Lee (2013), Theorem 3, fails, naming the levels; None where it holds."""
     size = len(labels)
     if size < 2:
         return "there are not two levels"
@@ -225,7 +225,7 @@ def nearest_scale(structure: Structure, labels: Labels) -> Scale:
     size = len(labels)
     if not 2 <= size <= _MOST_FITTED:
         raise ValueError(f"the nearest separable costs are looked for over 2 to {_MOST_FITTED} levels, not {size}")
-    if isinstance(structure, Table) and (downward := _downward(structure, labels)):
+    if isinstance(structure, CostTable) and (downward := _downward(structure, labels)):
         raise ValueError(downward)
     table = whole_table(structure, size)
     if not table.any():
@@ -274,7 +274,7 @@ def _fit(table: Floats, weight: Floats, scale: Floats) -> tuple[float, Floats, F
     return float(found.cost), w, np.concatenate([[0.0], np.cumsum(step)])
 
 
-def _downward(structure: Table, labels: Labels) -> str | None:
+def _downward(structure: CostTable, labels: Labels) -> str | None:
     """Name a cost of a level above a later one: then the levels are not listed from low to high."""
     entries = structure.matrix.tocoo()
     down = np.flatnonzero(entries.row >= entries.col)
@@ -306,7 +306,7 @@ def _failing(table: Floats, labels: Labels) -> str | None:
 # The graph.
 
 
-__all__ = ["NAMED", "Full", "Labels", "OrderGraph", "Scale", "Structure", "Table", "as_graph", "shown"]
+__all__ = ["NAMED", "CostTable", "Full", "Labels", "OrderGraph", "Scale", "Structure", "as_graph", "shown"]
 
 
 class OrderGraph:
@@ -334,7 +334,7 @@ class OrderGraph:
 
     def __init__(self, levels: Iterable[Hashable], weights: Any) -> None:
         self._labels = distinct(levels)
-        self.structure: Structure = Table(checked_table(self._labels, weights))
+        self.structure: Structure = CostTable(checked_table(self._labels, weights))
 
     @classmethod
     def _of(cls, levels: Iterable[Hashable], structure: Structure) -> OrderGraph:
@@ -354,7 +354,7 @@ class OrderGraph:
         labels = distinct(levels)
         low = np.arange(max(len(labels) - 1, 0))
         table = sp.coo_array((np.ones(len(low)), (low, low + 1)), shape=(len(labels), len(labels)))
-        return cls._of(labels, Table(table.tocsr()))
+        return cls._of(labels, CostTable(table.tocsr()))
 
     @classmethod
     def linear(cls, levels: Iterable[Hashable]) -> OrderGraph:
@@ -457,17 +457,17 @@ class OrderGraph:
     @property
     def edges(self) -> tuple[tuple[Hashable, Hashable, float], ...]:
         """Every edge as (lower, higher, weight), the form that ``from_edges`` takes."""
-        table = self.structure.matrix if isinstance(self.structure, Table) else sp.csr_array(self.weights)
+        table = self.structure.matrix if isinstance(self.structure, CostTable) else sp.csr_array(self.weights)
         entries, levels = table.tocoo(), self.levels
         listed = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
         return tuple((levels[low], levels[high], weight) for low, high, weight in listed)
 
     def is_consistent(self) -> bool:
-        """Say whether a best score exists in closed form for these costs (Theorem 3's condition).
+        """Say whether a best score exists in closed form for these costs.
 
-        With K levels: W[1,K] > 0 and W[1,K]·W[j,i] = W[1,i]·W[j,K] − W[1,j]·W[i,K] for 1 < j < i < K. This is the
-        same as *separable* costs, W[a,b] = w_a · w_b · (σ_b − σ_a), with a positive one from the lowest level to the
-        highest.
+        The condition is that of Uematsu and Lee (2013), Theorem 3. With K levels: W[1,K] > 0 and W[1,K]·W[j,i] =
+        W[1,i]·W[j,K] − W[1,j]·W[i,K] for 1 < j < i < K. This is the same as *separable* costs, W[a,b] = w_a · w_b ·
+        (σ_b − σ_a), with a positive one from the lowest level to the highest.
         """
         return violation(self.structure, self._labels) is None
 
@@ -512,8 +512,8 @@ class OrderGraph:
         structure = self.structure
         if isinstance(structure, Scale):
             structure = Scale(structure.weight[chosen], structure.scale[chosen])
-        elif isinstance(structure, Table):
-            structure = Table(sp.csr_array(structure.matrix[chosen][:, chosen]))
+        elif isinstance(structure, CostTable):
+            structure = CostTable(sp.csr_array(structure.matrix[chosen][:, chosen]))
         return OrderGraph._of(labels, structure)
 
     def closure(self) -> OrderGraph:
@@ -554,12 +554,12 @@ class OrderGraph:
         """
         if isinstance(self.structure, Full):
             return OrderGraph.chain(self._labels)
-        if isinstance(self.structure, Table):
+        if isinstance(self.structure, CostTable):
             matrix = self.structure.matrix
             if matrix.nnz == np.count_nonzero(matrix.diagonal(1)):
                 return self  # a chain, or pieces of one: nothing follows from anything
         matrix = sp.csr_array(whole_table(self.structure, self.n_levels))
-        return OrderGraph._of(self._labels, Table(without_shortcuts(matrix, self._labels)))
+        return OrderGraph._of(self._labels, CostTable(without_shortcuts(matrix, self._labels)))
 
     def __repr__(self) -> str:
         kind = type(self.structure).__name__.lower()

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..sweeps import Array, Bools, Edges, EdgeTable, Floats, Ints, Links, ranges, sums_at, sums_before, use_compiled
-from .graph import Full, OrderGraph, Scale, Table
+from .graph import CostTable, Full, OrderGraph, Scale
 
 # --------------------------------------------------------------------------------------------------
 # Cells.
@@ -127,7 +127,7 @@ class Cells:
 
 
 def make_cells(
-    level: Ints, group: Ints | None, weight: Floats | None, structure: Full | Scale | Table, n_levels: int
+    level: Ints, group: Ints | None, weight: Floats | None, structure: Full | Scale | CostTable, n_levels: int
 ) -> Cells:
     """Gather rows into cells. Rows of level −1 and rows of zero weight take part in nothing.
 
@@ -140,12 +140,13 @@ def make_cells(
     of_active = level if everything else level[active]
     if group is not None:
         of_active = (group if everything else group[active]).astype(np.int64) * n_levels + of_active
-    cell, key = _compress(of_active, n_levels * (1 if group is None else int(group.max(initial=-1)) + 1))
+    n_groups = 1 if group is None else int(group.max(initial=-1)) + 1
+    cell, key = _compress(of_active, n_levels * n_groups)
     cell_group, cell_level = (np.zeros_like(key), key) if group is None else np.divmod(key, n_levels)
     count = np.bincount(cell, minlength=len(key))
 
     pairs = None
-    if isinstance(structure, Table):
+    if isinstance(structure, CostTable):
         pairs = _table_pairs(key, cell_group, cell_level, structure.matrix)
         partnered = np.zeros(len(key), bool)
         partnered[pairs.low] = partnered[pairs.high] = True
@@ -281,7 +282,7 @@ def _edges(matrix: sp.csr_array, table: EdgeTable | None) -> Edges:
 class ListedPairs:
     """Row ``high[k]`` should stand above row ``low[k]``, with weight ``weight[k]``.
 
-    ``mass`` is n of the objective (★), ``total`` is ΣW.
+    ``mass`` is n of the objective (docs/notation.md), ``total`` is ΣW.
     """
 
     high: Ints
@@ -311,10 +312,13 @@ def draw_pairs(pairs: GradedPairs, per_row: int, rng: np.random.Generator) -> Li
     ends, begins = cells.ends, cells.ends - cells.count
     if cells.pairs is None:
         # any row of the group but those of the own cell
-        starts = cells.group_starts
-        first, last = begins[starts[:-1]][cells.group[cell]], ends[starts[1:] - 1][cells.group[cell]]
+        starts, group = cells.group_starts, cells.group[cell]
+        first = begins[starts[:-1]][group]
+        last = ends[starts[1:] - 1][group]
         others = last - first - cells.count[cell]
-        draw = first[:, None] + (rng.random((len(arranged), per_row)) * others[:, None]).astype(np.int64)
+        share = rng.random((len(arranged), per_row))
+        draw = first[:, None] + (share * others[:, None]).astype(np.int64)
+        # as if the own cell were not there; what lies at or behind it moves on by its length
         draw += np.where(draw >= begins[cell][:, None], cells.count[cell][:, None], 0)
     else:
         # partners of a cell, below and above, laid end to end
@@ -325,7 +329,9 @@ def draw_pairs(pairs: GradedPairs, per_row: int, rng: np.random.Generator) -> Li
         filled = np.concatenate([[0], np.cumsum(cells.count[other])])
         slot = np.searchsorted(one, np.arange(cells.n + 1))
         low, high = filled[slot[:-1]][cell], filled[slot[1:]][cell]
-        draw = low[:, None] + (rng.random((len(arranged), per_row)) * (high - low)[:, None]).astype(np.int64)
+        share = rng.random((len(arranged), per_row))
+        draw = low[:, None] + (share * (high - low)[:, None]).astype(np.int64)
+        # a place among the partners laid end to end: first which cell of them, then where in that cell
         edge = np.searchsorted(filled, draw, side="right") - 1
         draw = begins[other[edge]] + draw - filled[edge]
     mine = np.repeat(np.arange(len(arranged)), per_row)
@@ -389,7 +395,7 @@ class GradedPairs:
     weight
         ω_i, times the level's weight where the costs are separable; None if all are one.
     mass
-        n of the objective (★): the summed ω of the rows that are in at least one pair.
+        n of the objective (docs/notation.md): the summed ω of the rows that are in at least one pair.
     total
         ΣW over all pairs (the number of groups, if balanced by groups).
     n_pairs
@@ -469,7 +475,8 @@ class GradedPairs:
         if self.weight is not None:
             weights.append(self.weight[self.active])
         with np.errstate(divide="ignore"):
-            reaches = [float(np.abs(np.log([part.min(), part.max()])).max()) for part in weights if len(part)]
+            ends = [np.log([part.min(), part.max()]) for part in weights if len(part)]
+        reaches = [float(np.abs(pair).max()) for pair in ends]
         return max(reaches, default=0.0)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The games and tastes of 'support vector comparison machines': chess and sushi."""
+"""The games and tastes of Venuto et al. (2014), Support vector comparison machines: chess and sushi."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LENGTH, _TRAIN, _SEARCH, _LEAST = 12, 4, 3, 10
 _SPLITS = (0.5, 0.75, 0.8, 0.85)
 
 
-class Games(NamedTuple):
+class ChessGames(NamedTuple):
     """Games with what was known of both players before each: in order of time."""
 
     month: Ints
@@ -60,7 +60,7 @@ class Window(NamedTuple):
     test: Compared
 
 
-def read_chess(folder: Path) -> Games:
+def read_chess(folder: Path) -> ChessGames:
     """Read the games, and stream ratings and records: Elo from 1200 by FIDE's rules, Glicko; a month is one period."""
     path = folder / "training_data.csv.gz"
     try:
@@ -75,10 +75,10 @@ def read_chess(folder: Path) -> Games:
     outcome = np.rint(1.0 - 2.0 * table[:, 3]).astype(np.int64)
     known = match_features(white, black, outcome, time=month, elo=Elo("fide", start=1200.0), glicko=Glicko())
     pairs = np.stack([known.items[known.left], known.items[known.right]], axis=1)
-    return Games(month, np.column_stack([white, black]), Compared(pairs, outcome))
+    return ChessGames(month, np.column_stack([white, black]), Compared(pairs, outcome))
 
 
-def window(games: Games, number: int, taken: str) -> Window:
+def window(games: ChessGames, number: int, taken: str) -> Window:
     """Return a window of 12 months, with the games of players who have at least 10 as the filter counts them.
 
     First matches, before which nothing is known, are counted, but left out of the train part.

@@ -1,4 +1,4 @@
-"""Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess."""
+"""Venuto et al. (2014), Support vector comparison machines: Figures 3 to 6, on simulated pairs, sushi and chess."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class ComparisonFigures:
     """The paper's experiments, run again."""
 
     records: tuple[Record, ...]
-    plan: Plan
+    plan: Experiments
     pattern: Pattern
     data: tuple[str, ...]
     methods: tuple[str, ...]
@@ -302,7 +302,7 @@ _PATTERN = ("‖x‖₁²", 100, 0.5)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Experiments:
     """What is run."""
 
     sizes: tuple[int, ...] = (50, 100, 200, 400, 800)
@@ -314,16 +314,16 @@ class Plan:
     n_sets: int = N_SETS
     windows: tuple[int, ...] = tuple(range(chess.N_WINDOWS))
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[Drawn]:
         """Return what to draw: a cell that both figures need is drawn once."""
         kinds = dict.fromkeys([(n, self.ties) for n in self.sizes] + [(self.size, share) for share in self.shares])
-        return [Cell(data, n, ties, seed) for n, ties in kinds for data in DATA for seed in range(self.n_sets)]
+        return [Drawn(data, n, ties, seed) for n, ties in kinds for data in DATA for seed in range(self.n_sets)]
 
 
-QUICK = Plan(sizes=(50, 100, 200), size=200, shares=(0.1, 0.5, 0.9), n_sets=2, windows=(3, 6))
+QUICK = Experiments(sizes=(50, 100, 200), size=200, shares=(0.1, 0.5, 0.9), n_sets=2, windows=(3, 6))
 
 
-class Cell(NamedTuple):
+class Drawn(NamedTuple):
     """A train, a validation and a test set of n pairs each, with the same share of ties."""
 
     data: str
@@ -336,7 +336,7 @@ class Cell(NamedTuple):
         return (*METHODS, TRUTH) if self.data in NORMS else tuple(METHODS)
 
 
-class ChessCell(NamedTuple):
+class DrawnGames(NamedTuple):
     """A window of chess games."""
 
     taken: str
@@ -362,10 +362,10 @@ def reproduce(
     records, n_jobs, progress
         As :class:`.registry.Reproduce` says.
     """
-    return run(Path(data), QUICK if quick else Plan(), RecordFile(records), n_jobs, progress)
+    return run(Path(data), QUICK if quick else Experiments(), RecordFile(records), n_jobs, progress)
 
 
-def run(data: Path, plan: Plan, kept: RecordFile, n_jobs: int, progress: Progress | None) -> ComparisonFigures:
+def run(data: Path, plan: Experiments, kept: RecordFile, n_jobs: int, progress: Progress | None) -> ComparisonFigures:
     """Compute what a plan asks for and is not kept yet."""
     sushi, games = read_sushi(data / "sushi"), read_chess(data / "chess-kaggle-elo")
     pieces = [
@@ -379,7 +379,7 @@ def run(data: Path, plan: Plan, kept: RecordFile, n_jobs: int, progress: Progres
     for taken in FILTERS:
         for number in plan.windows:
             window = chess.window(games, number, taken)
-            cell = ChessCell(taken, number)
+            cell = DrawnGames(taken, number)
             pieces += [
                 Piece("chess", {method: _key(cell, method)}, partial(_match, cell, window))
                 for method in (*RATED, *LEARNED)
@@ -388,7 +388,7 @@ def run(data: Path, plan: Plan, kept: RecordFile, n_jobs: int, progress: Progres
     return ComparisonFigures(made, plan, drawn["figure 3"], DATA, (*METHODS, TRUTH))
 
 
-def _trial(cell: Cell, sushi: Compared | None, methods: list[str]) -> list[Record]:
+def _trial(cell: Drawn, sushi: Compared | None, methods: list[str]) -> list[Record]:
     """Search each method on one train and validation set, and judge its choices on the test set."""
     train, validation, test = _draw(cell, sushi)
     started = time.perf_counter()
@@ -421,7 +421,7 @@ def _trial(cell: Cell, sushi: Compared | None, methods: list[str]) -> list[Recor
     return made
 
 
-def _draw(cell: Cell, sushi: Compared | None) -> tuple[Compared, Compared, Compared]:
+def _draw(cell: Drawn, sushi: Compared | None) -> tuple[Compared, Compared, Compared]:
     """Draw three sets; of the sushi pairs, none is drawn twice."""
     rng = np.random.default_rng([cell.seed, DATA.index(cell.data), cell.n, round(100 * cell.ties)])
     n_ties = round(cell.ties * cell.n)
@@ -441,7 +441,7 @@ def _draw(cell: Cell, sushi: Compared | None) -> tuple[Compared, Compared, Compa
     return train, validation, test
 
 
-def _match(cell: ChessCell, games: chess.Window, methods: list[str]) -> list[Record]:
+def _match(cell: DrawnGames, games: chess.Window, methods: list[str]) -> list[Record]:
     """Judge ways of predicting games on the test part of one window."""
     made = []
     for method in methods:
@@ -468,7 +468,7 @@ def _match(cell: ChessCell, games: chess.Window, methods: list[str]) -> list[Rec
 def _pattern() -> Pattern:
     """Learn Figure 3's pattern, and score a grid of points."""
     norm, n, ties = _PATTERN
-    train, validation, _ = _draw(Cell(norm, n, ties, 0), None)
+    train, validation, _ = _draw(Drawn(norm, n, ties, 0), None)
     side = np.linspace(-SIDE, SIDE, 61)
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     found = search(train, validation, ("rank", "rank2", "compare"))
@@ -476,8 +476,8 @@ def _pattern() -> Pattern:
     return Pattern(norm, train, side, true_rank(norm, points), levels)
 
 
-def _key(cell: Cell | ChessCell, method: str) -> str:
-    if isinstance(cell, Cell):
+def _key(cell: Drawn | DrawnGames, method: str) -> str:
+    if isinstance(cell, Drawn):
         home, made = (
             f"{cell.data}/{cell.n}/{cell.ties:g}/{cell.seed}",
             METHODS[method](1.0) if method in METHODS else "",

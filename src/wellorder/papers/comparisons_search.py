@@ -1,4 +1,4 @@
-"""The three methods of 'support vector comparison machines', each searched over the paper's grid."""
+"""The three methods of Venuto et al. (2014), each searched over the paper's grid."""
 
 from __future__ import annotations
 

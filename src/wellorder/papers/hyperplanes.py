@@ -1,4 +1,4 @@
-"""The Multiple Hyperplane Ranker: its tables on OHSUMED, and the same on MQ2008, with the neighbours that it names."""
+"""Qin et al. (2007), Ranking with multiple hyperplanes: tables on OHSUMED and MQ2008, with the neighbours it names."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Judged(NamedTuple):
         return Judged(self.X[rows], self.grade[rows], self.query[rows])
 
 
-class Trial(NamedTuple):
+class QueryParts(NamedTuple):
     """Queries to learn from, queries to choose parameters by, and queries to judge by."""
 
     train: Judged
@@ -120,14 +120,14 @@ def scaled_by_query(X: Floats, query: Array) -> Floats:
     return np.asarray((X - low) / np.where(high > low, high - low, 1.0))
 
 
-def published_folds(parts: list[Judged]) -> Iterator[Trial]:
+def published_folds(parts: list[Judged]) -> Iterator[QueryParts]:
     """Return LETOR's own: a part to judge by, the part before it to choose by, the other three to learn from."""
     for k in range(N_PARTS):
         others = [parts[j] for j in range(N_PARTS) if j not in (k, (k - 1) % N_PARTS)]
-        yield Trial(joined(others), parts[(k - 1) % N_PARTS], parts[k], learns_again=False)
+        yield QueryParts(joined(others), parts[(k - 1) % N_PARTS], parts[k], learns_again=False)
 
 
-def quarters(parts: list[Judged], seed: int = 0) -> Iterator[Trial]:
+def quarters(parts: list[Judged], seed: int = 0) -> Iterator[QueryParts]:
     """Return the paper's 4-fold: a quarter of the queries to judge by, a fifth of the others to choose by."""
     whole = joined(parts)
     queries, query = np.unique(whole.query, return_inverse=True)
@@ -135,7 +135,9 @@ def quarters(parts: list[Judged], seed: int = 0) -> Iterator[Trial]:
     for k in range(_QUARTERS):
         test = drawn % _QUARTERS == k
         held_out = (drawn // _QUARTERS) % _HELD_OUT == 0
-        yield Trial(whole.take(~test & ~held_out), whole.take(~test & held_out), whole.take(test), learns_again=True)
+        yield QueryParts(
+            whole.take(~test & ~held_out), whole.take(~test & held_out), whole.take(test), learns_again=True
+        )
 
 
 def joined(parts: list[Judged]) -> Judged:
@@ -175,12 +177,12 @@ class Direction(NamedTuple):
     """By loss: to train the hyperplane of each of PAIRS, all as one estimator, and RankSVM; the best of three."""
 
 
-def directions(trials: list[Trial]) -> list[Direction]:
+def directions(trials: list[QueryParts]) -> list[Direction]:
     """Fit RankSVM and its rank pairs' hyperplanes on the training queries of each trial, with the paper's hinge."""
     return [_direction(trial) for trial in trials]
 
 
-def _direction(trial: Trial) -> Direction:
+def _direction(trial: QueryParts) -> Direction:
     train = joined([trial.train, trial.validation])
     several = MultipleHyperplaneRanker(RankSVM(_COST, loss=LOSSES[0])).fit(train.X, train.grade, groups=train.query)
     single = RankSVM(_COST, loss=LOSSES[0]).fit(train.X, train.grade, groups=train.query)
@@ -413,12 +415,12 @@ PROTOCOLS: dict[str, Callable[[list[Judged]], Any]] = {"published folds": publis
 
 
 @dataclass(frozen=True)
-class Column:
+class OneFeature:
     """One feature as it is: nothing is learned."""
 
     number: int
 
-    def fit(self, X: Floats, y: Floats, *, groups: Any = None) -> Column:
+    def fit(self, X: Floats, y: Floats, *, groups: Any = None) -> OneFeature:
         """Do nothing."""
         return self
 
@@ -444,7 +446,7 @@ def _many(C: float, aggregate: str, loss: str = "squared_hinge", **options: Any)
 
 
 METHODS: dict[str, Callable[[int], Tried]] = {
-    "BM25": lambda bm25: {"": Column(bm25)},
+    "BM25": lambda bm25: {"": OneFeature(bm25)},
     "best feature": lambda bm25: {"": BestFeature()},
     "RankSVM": _costs(RankSVM),
     "MHR-BC": _costs(lambda C: _many(C, "borda")),
@@ -501,7 +503,7 @@ def reproduce(
     return HyperplaneTables(made, drawn["tables 5 to 7"], tuple(read), tuple(PROTOCOLS), tuple(METHODS))
 
 
-def _judge(name: str, protocol: str, number: int, trial: Trial, methods: list[str]) -> list[Record]:
+def _judge(name: str, protocol: str, number: int, trial: QueryParts, methods: list[str]) -> list[Record]:
     """Choose each method's parameters on the validation queries, and judge it on the test queries."""
     made = []
     for method in methods:
@@ -533,7 +535,7 @@ def _judge(name: str, protocol: str, number: int, trial: Trial, methods: list[st
     return made
 
 
-def _choose(tried: Tried, trial: Trial) -> tuple[str, Any]:
+def _choose(tried: Tried, trial: QueryParts) -> tuple[str, Any]:
     """Fit all, and return the first of the best by the validation queries."""
     fitted = {name: _fit(model, trial.train) for name, model in tried.items()}
     there = trial.validation

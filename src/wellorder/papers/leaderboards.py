@@ -296,4 +296,4 @@ DATA_SETS: dict[str, Callable[[Path], AnyTable]] = {
     "Chess, players": _chess_players,
     "Chess, records": _chess_records,
 }
-"""The sets of the first paper's Table 1, then those of the others; each is read from a folder."""
+"""The sets of Table 1 of 'swapped pairs', then those of the other papers; each is read from a folder."""

@@ -1,4 +1,4 @@
-"""Statistical optimality in multipartite ranking: its simulation, and its figures and tables on MovieLens 100K."""
+"""Uematsu and Lee (2013), Statistical optimality in multipartite ranking: its figures and tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..figures import INK, PALETTE, STYLE, quieten, save_figure
 from ..losses import implicit_costs
 from ..metrics import order_error_rates
 from ..sweeps import Floats, Ints
-from .multipartite_relations import GRID, Curve, Ratings, Relation, Relations, read_ratings, relate, simulate
+from .multipartite_relations import GRID, Ratings, Relation, Relations, TheoryCurve, read_ratings, relate, simulate
 from .running import Piece, Progress, record_key, run_pieces
 
 # --------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def _panels(row: SubFigure, n: int) -> list[Axes]:
     return list(axes)
 
 
-def _curve(ax: Axes, title: str, curve: Curve) -> None:
+def _curve(ax: Axes, title: str, curve: TheoryCurve) -> None:
     ax.plot(GRID, curve.estimate, color=PALETTE["blue"])
     ax.plot(GRID, curve.theory, color=INK, linestyle=":")
     ax.set_title(title)
@@ -163,7 +163,7 @@ class Multipartite:
 
     records: tuple[Record, ...]
     n_replicates: int
-    curves: dict[str, Curve]
+    curves: dict[str, TheoryCurve]
     relations: Relations
     methods: tuple[str, ...]
 

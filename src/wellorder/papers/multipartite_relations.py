@@ -1,4 +1,4 @@
-"""What 'multipartite ranking' draws its figures from: MovieLens 100K, three normal classes, and how scores relate."""
+"""What Uematsu and Lee (2013) draw their figures from: MovieLens 100K, three normal classes, and how scores relate."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ _STEPS = np.array([0.5, 1.0, 2.0])
 
 
 @dataclass(frozen=True)
-class Curve:
+class TheoryCurve:
     """One method's score over the grid, and theory's."""
 
     estimate: Floats
@@ -128,7 +128,7 @@ def draw(rng: np.random.Generator, n_each: int = 500) -> tuple[Floats, Array]:
     return (rng.standard_normal(len(y)) + 2.0 * (y - 2))[:, None], y
 
 
-def simulate(seed: int = 0, n_each: int = 500) -> dict[str, Curve]:
+def simulate(seed: int = 0, n_each: int = 500) -> dict[str, TheoryCurve]:
     """Fit the four methods of Figure 1; rounds are chosen on a second sample of the same size."""
     rng = np.random.default_rng(seed)
     (X, y), (X_val, y_val) = draw(rng, n_each), draw(rng, n_each)
@@ -139,12 +139,12 @@ def simulate(seed: int = 0, n_each: int = 500) -> dict[str, Curve]:
         found = getattr(model, "thresholds_", np.zeros(0))
         at = found - found[-1] if len(found) else found
         estimate = model.decision_function(GRID[:, None]) - (found[-1] if len(found) else 0.0)
-        curves[name] = Curve(_centred(estimate), _centred(theory(at)), at, model.n_estimators_)
+        curves[name] = TheoryCurve(_centred(estimate), _centred(theory(at)), at, model.n_estimators_)
     svor = SVOR(C=10.0, kernel="rbf", gamma=1.0).fit(X, y)
     low, high = svor.thresholds_
     places = np.sort([low - 1.0, low + 1.0, high - 1.0, high + 1.0])
     steps = places[np.searchsorted(_STEPS, ratio(GRID))]
-    curves["svor"] = Curve(svor.decision_function(GRID[:, None]), steps, svor.thresholds_, svor.n_iter_)
+    curves["svor"] = TheoryCurve(svor.decision_function(GRID[:, None]), steps, svor.thresholds_, svor.n_iter_)
     return curves
 
 
@@ -154,7 +154,7 @@ def ratio(x: Floats) -> Floats:
 
 
 def proportional_odds_score(f0: Floats, theta: float) -> Floats:
-    """Return (8): what proportional odds tends to, for a ratio f0* and thresholds (theta, 0)."""
+    """Return what proportional odds tends to, for a ratio f0* and thresholds (theta, 0): the paper's equation (8)."""
     return np.asarray(np.log(0.5 * (f0 - 1 + np.sqrt((f0 - 1) ** 2 + 4 * np.exp(theta) * f0))))
 
 

@@ -1,4 +1,8 @@
-"""Learning to order by minimising swapped pairs: Table 1, its data sets, methods and protocol."""
+"""Learning to order by minimising swapped pairs: Table 1, its data sets, methods and protocol.
+
+The paper extends Joachims (2005), A support vector method for multivariate performance measures, to any number of
+levels; our copy of it names no authors.
+"""
 
 from __future__ import annotations
 

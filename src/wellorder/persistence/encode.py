@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ..order import Full, OrderGraph, Scale, Table
+from ..order import CostTable, Full, OrderGraph, Scale
 from ..sweeps import Array
 from .arrays import array_bytes, is_plain, spell_dtype
 from .checks import SPARSE
@@ -138,7 +138,7 @@ class Encoder:
             case Scale(weight, scale):
                 parts = {"weights": self.encode(weight), "scale": self.encode(scale)}
                 return {"order": {"levels": levels, "kind": "scale", **parts}}
-            case Table(matrix):
+            case CostTable(matrix):
                 return {"order": {"levels": levels, "kind": "table", "weights": self.encode(matrix)}}
 
     def _random_state(self, generator: np.random.RandomState) -> Json:

@@ -104,7 +104,7 @@ def match_features(
 
     References
     ----------
-    Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines, section 4.3.
+    Venuto, Hocking, Spanurattana and Sugiyama (2014), Support vector comparison machines, section 4.3.
 
     Examples
     --------

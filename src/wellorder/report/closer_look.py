@@ -208,7 +208,7 @@ def _tidy(level: Hashable) -> Hashable:
 
 
 @dataclass(frozen=True)
-class Telling:
+class PairToExplain:
     """Two rows (numbers of the table, the one with the higher score first), and why they are worth a look."""
 
     above: int
@@ -217,14 +217,14 @@ class Telling:
     """One line."""
 
 
-def telling_pairs(table: AnyTable, scores: Floats, rows: Ints) -> list[Telling]:
+def pairs_to_explain(table: AnyTable, scores: Floats, rows: Ints) -> list[PairToExplain]:
     """Choose pairs among held-out rows (with their scores), or among held-out comparisons (scores of all items)."""
     if isinstance(table, ComparisonTable):
         return list(_of_comparisons(table, scores, rows))
     return list(_of_grades(table, scores, rows))
 
 
-def _of_grades(table: Table, scores: Floats, rows: Ints) -> Iterator[Telling]:
+def _of_grades(table: Table, scores: Floats, rows: Ints) -> Iterator[PairToExplain]:
     grades = table.grades()
     lists = [mine for mine in _lists(grades, rows) if len(mine) > 1]
     if not lists:
@@ -232,14 +232,16 @@ def _of_grades(table: Table, scores: Floats, rows: Ints) -> Iterator[Telling]:
     level = grades.level[rows]
     longest = max(lists, key=len)
     first, second = longest[np.argsort(-scores[longest], kind="stable")[:2]]
-    yield Telling(int(rows[first]), int(rows[second]), f"The two at the top of {_what(table, rows[first])}")
+    yield PairToExplain(int(rows[first]), int(rows[second]), f"The two at the top of {_what(table, rows[first])}")
     worst, best = _farthest(lists, level, scores, wrong=True), _farthest(lists, level, scores, wrong=False)
     if best is not None:
         high, low = best
-        yield Telling(int(rows[high]), int(rows[low]), f"Rightly far apart: {_graded(grades, level, high, low)}")
+        yield PairToExplain(int(rows[high]), int(rows[low]), f"Rightly far apart: {_graded(grades, level, high, low)}")
     if worst is not None:
         low, high = worst
-        yield Telling(int(rows[low]), int(rows[high]), f"The farthest mistake: {_graded(grades, level, low, high)}")
+        yield PairToExplain(
+            int(rows[low]), int(rows[high]), f"The farthest mistake: {_graded(grades, level, low, high)}"
+        )
 
 
 def _lists(grades: Grades, rows: Ints) -> list[Ints]:
@@ -285,9 +287,9 @@ def _so_far(rows: list[int], scores: Floats) -> list[int]:
     return best
 
 
-def _of_comparisons(table: ComparisonTable, scores: Floats, rows: Ints) -> Iterator[Telling]:
+def _of_comparisons(table: ComparisonTable, scores: Floats, rows: Ints) -> Iterator[PairToExplain]:
     first, second = (int(item) for item in np.argsort(-scores, kind="stable")[:2])
-    yield Telling(first, second, "The two at the top")
+    yield PairToExplain(first, second, "The two at the top")
     compared = table.take(rows).comparisons
     decided = np.flatnonzero(compared.outcome)
     won = np.where(compared.outcome > 0, compared.right, compared.left)[decided]
@@ -295,10 +297,10 @@ def _of_comparisons(table: ComparisonTable, scores: Floats, rows: Ints) -> Itera
     gain = scores[won] - scores[lost]
     if len(gain) and gain.max() > 0:
         at = int(np.argmax(gain))
-        yield Telling(int(won[at]), int(lost[at]), "Rightly far apart: the one above was found better")
+        yield PairToExplain(int(won[at]), int(lost[at]), "Rightly far apart: the one above was found better")
     if len(gain) and gain.min() < 0:
         at = int(np.argmin(gain))
-        yield Telling(int(lost[at]), int(won[at]), "The farthest mistake: the one below was found better")
+        yield PairToExplain(int(lost[at]), int(won[at]), "The farthest mistake: the one below was found better")
 
 
 def _what(table: Table, row: int) -> str:
@@ -494,7 +496,7 @@ def _whys(model: TableRanker, table: AnyTable, split: Split) -> tuple[Why, ...]:
     items = table.items if isinstance(table, ComparisonTable) else table
     seen = items if isinstance(table, ComparisonTable) else table.take(split.test)
     scores: Floats = np.asarray(model.decision_function(seen), dtype=float)
-    pairs = {(each.above, each.below): each for each in reversed(telling_pairs(table, scores, split.test))}
+    pairs = {(each.above, each.below): each for each in reversed(pairs_to_explain(table, scores, split.test))}
     names = [str(name) for name in items.names()]
     found = []
     for each in reversed(pairs.values()):

@@ -255,7 +255,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class Line:
+class ListRow:
     """A list in the table."""
 
     name: str
@@ -269,7 +269,7 @@ class Block:
     """Lists that are there for one reason."""
 
     heading: str
-    lines: tuple[Line, ...]
+    lines: tuple[ListRow, ...]
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ class LaidOut:
     metric: str
     summary: str
     blocks: tuple[Block, ...]
-    shown: tuple[tuple[Query, Line], ...]
+    shown: tuple[tuple[Query, ListRow], ...]
     """Lists whose two orders are shown."""
     svg: Markup
 
@@ -320,6 +320,6 @@ def _summary(duel: Duel) -> str:
     return text
 
 
-def _line(duel: Duel, query: Query) -> Line:
+def _line(duel: Duel, query: Query) -> ListRow:
     leader, rival = (write_metric(value, is_share=is_share(duel.metric)) for value in query.values)
-    return Line(query.name, f"{query.n_rows:,}", leader, rival)
+    return ListRow(query.name, f"{query.n_rows:,}", leader, rival)

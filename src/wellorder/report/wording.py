@@ -185,7 +185,7 @@ class Whisker:
 
 
 @dataclass(frozen=True)
-class Scale:
+class WhiskerScale:
     """All methods on one scale, from its first value to its last."""
 
     first: str
@@ -193,13 +193,13 @@ class Scale:
     whiskers: tuple[Whisker, ...]
 
 
-def lay_out(leaderboard: Leaderboard) -> Scale:
+def lay_out(leaderboard: Leaderboard) -> WhiskerScale:
     """Find where everything lies on a scale that suits all methods."""
     splits = {each.method: _split_values(leaderboard, each.method) for each in leaderboard.standings}
     low, high = _ends(leaderboard.standings, splits)
     first, last = (write_metric(end, is_share=is_share(leaderboard.protocol.metric)) for end in (low, high))
     whiskers = tuple(_whisker(each, splits[each.method], low, high) for each in leaderboard.standings)
-    return Scale(first, last, whiskers)
+    return WhiskerScale(first, last, whiskers)
 
 
 def _ends(standings: Sequence[Standing], splits: Mapping[str, Sequence[float]]) -> tuple[float, float]:

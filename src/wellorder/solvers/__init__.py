@@ -3,7 +3,7 @@
 from .boosting import STEP_RULES, BoostResult, Learners, Rounds, Validation, boost_bumps, boost_learner, boost_steps
 from .newton import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
 from .partitioned import PartitionedProblem, pose_problem
-from .planes import cutting_plane, gap_between, round_off, solver_for
+from .planes import cutting_plane, gap_between, smooth_ever_less, solver_for
 from .problem import Objective, Point, Problem, RowProblem, SolveResult, make_problem
 from .stages import coarse_to_fine
 from .tree_boosting import LONGEST_LIST, TreeShape, boost_trees, lambdarank_trees, regression_trees
@@ -38,7 +38,7 @@ __all__ = [
     "newton_cg",
     "pose_problem",
     "regression_trees",
-    "round_off",
+    "smooth_ever_less",
     "solver_for",
     "some_rows",
 ]

@@ -39,11 +39,12 @@ class Preconditioner:
     def learned(self, step: Floats, change: Floats) -> Preconditioner:
         """Return the nearest one whose M takes a step of the coefficients to the gradient's change along it (BFGS)."""
         bend = float(step @ change)
-        if self.inverse is None or not bend > 0:
+        if self.inverse is None or not bend > 0:  # only a positive curvature leaves M positive definite
             return self
         seen = self.inverse @ change
         cross = np.outer(seen, step) / bend
-        return by_inverse(self.inverse - cross - cross.T + (1.0 + change @ seen / bend) / bend * np.outer(step, step))
+        along = (1.0 + change @ seen / bend) / bend
+        return by_inverse(self.inverse - cross - cross.T + along * np.outer(step, step))
 
 
 IDENTITY = Preconditioner(lambda residual: residual, resembles=False)
@@ -145,7 +146,7 @@ _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
 
 
-class _Step(NamedTuple):
+class _NewtonStep(NamedTuple):
     f: Function
     predicted: float  # the decrease of the quadratic model
     leftover: float  # at most what a better step could gain beyond that, or infinite where nobody checked
@@ -186,18 +187,23 @@ def newton_cg(
     """
     space = problem.space
     point = problem.first(start)
-    n_products, n_iter, hidden, gap, stretch = 0, 0, 0, np.inf, np.inf
+    n_products = n_iter = 0
+    hidden = 0  # steps in a row whose decrease floating point may have hidden
+    gap = stretch = np.inf
     last: _Last | None = None
     by_itself = preconditioner.inverse is not None and not certain  # whether M⁻¹ g is a step
+    # invariant: the objective of ``point`` has never risen; ``gap`` is infinite, or what the last step's quadratic model
+    # promised: its own decrease, and what a better step could have gained beyond
     while np.isfinite(point.objective) and n_iter < max_iter:
         enough = tol * abs(point.objective)
         gradient = point.f.coef + problem.strength * space.adjoint(point.risk.gradient)
         if certain:
+            # H ≥ I, by ½‖f‖² alone: no convex function that bends so much can fall by more than ½‖∇‖²
             square = Function(space, gradient).square
             gap = 0.5 * square if square >= 0 else np.inf
             if gap <= enough:
                 break
-        if last is not None:
+        if last is not None:  # the last step needed no product with H, but its ends show one: the gradient's change
             preconditioner = preconditioner.learned(last.length * last.step.coef, gradient - last.gradient)
         smoothed = Function(space, preconditioner.apply(gradient))
         fit = space.inner(gradient, smoothed)
@@ -205,29 +211,34 @@ def newton_cg(
             preconditioner, by_itself = IDENTITY, False
             continue
         if last is not None:
-            stretch, by_itself = last.stretch(space.inner(gradient, last.step)), fit <= _CONTRACTS * last.fit
+            stretch = last.stretch(space.inner(gradient, last.step))
+            by_itself = fit <= _CONTRACTS * last.fit  # as long as such steps pay; then conjugate gradients take over
         borne_out = preconditioner.resembles and stretch < _CREDIBLE  # by the last step
         if fit <= 0:  # the very minimum; or an inner product that is none, and nothing can be said
             gap = np.inf if gradient.any() else 0.0
             break
+        # what is left to gain is ½ ⟨g, H⁻¹ g⟩, at most ½ ⟨g, M⁻¹ g⟩ times the largest M/H; that is taken to be below
+        # _CREDIBLE where the steps have shown nothing larger
         careful = 1.0 if last is None else _ONE_LOOK
         if borne_out and not certain and 0.5 * _CREDIBLE * fit <= careful * enough:
             gap = 0.5 * _CREDIBLE * fit
             break
         if by_itself:
-            step = _Step(Function(space, -smoothed.coef, -smoothed.scores), 0.5 * fit, np.inf, np.inf, 0)
+            step = _NewtonStep(Function(space, -smoothed.coef, -smoothed.scores), 0.5 * fit, np.inf, np.inf, 0)
         else:
             target = _FURTHER * enough if certain else enough
             step = _minimise_model(problem, gradient, smoothed, fit, point.risk, preconditioner, target)
         n_products += step.n_products
-        gap, stretch = step.predicted + step.leftover, step.stretch
+        gap = step.predicted + step.leftover
+        stretch = step.stretch
         new_point, length = _line_search(problem, point, step.f, space.inner(gradient, step.f))
         last = _Last(step.f, gradient, fit, length) if by_itself else None
         if new_point is None:  # rounding hides any further decrease, which proves nothing unless it is tiny
             gap = step.predicted if step.predicted <= _ROUNDING * abs(point.objective) else gap
             break
         n_iter += 1
-        hidden = hidden + 1 if point.objective - new_point.objective <= _ROUNDING * abs(point.objective) else 0
+        decrease = point.objective - new_point.objective
+        hidden = hidden + 1 if decrease <= _ROUNDING * abs(point.objective) else 0
         point = new_point
         logger.debug("step %d: objective %.10g, gap %.2g, %d products", n_iter, point.objective, gap, n_products)
         if (0 <= gap <= enough and not certain) or hidden >= _STANDSTILL:
@@ -246,7 +257,7 @@ def _minimise_model(
     risk: RiskAt,
     preconditioner: Preconditioner,
     enough: float,
-) -> _Step:
+) -> _NewtonStep:
     """Minimise ⟨g, p⟩ + ½ ⟨p, Hp⟩ over p by preconditioned conjugate gradients, roughly.
 
     ``smoothed`` is M⁻¹ g and ``fit`` is ⟨g, M⁻¹ g⟩. While the decrease is large, a guess of what is left
@@ -259,12 +270,13 @@ def _minimise_model(
     step = Function(space, zeros_like(gradient), zeros_like(smoothed.scores))
     predicted, leftover, stretch = 0.0, np.inf, 0.0
     for n_products in range(1, _MOST_PRODUCTS + 1):
-        # invariant: directions are conjugate, and step minimises the model over their span
+        # invariant: directions are conjugate (⟨p, Hq⟩ = 0), step minimises the model over their span, residual is minus
+        # the model's gradient at step, and fit is ⟨residual, M⁻¹ residual⟩
         bent = strength * risk.hessian_product(direction.scores)
         length = fit / (direction.square + dot(bent, direction.scores))
         step = step.plus(length, direction)
         residual = residual - length * (direction.coef + space.adjoint(bent))
-        gain = 0.5 * length * fit
+        gain = 0.5 * length * fit  # of the model along this direction
         predicted += gain
         stretch = max(stretch, length)
         smoothed = Function(space, preconditioner.apply(residual))
@@ -276,14 +288,15 @@ def _minimise_model(
         if preconditioner.resembles and stretch < _CREDIBLE:
             guess = min(guess, 0.5 * new_fit)
         if predicted + guess <= enough:
+            # nearly there: before the fit may end, the guess has to give way to a bound
             leftover = _bound(Function(space, residual), new_fit, stretch, preconditioner)
             if predicted + leftover <= enough:
                 break
         elif predicted > enough and guess <= _TRUNCATION * predicted:
-            break
+            break  # far from the end: the next point's model is worth more than the last digits of this one
         direction = smoothed.plus(new_fit / fit, direction)
         fit = new_fit
-    return _Step(step, predicted, leftover if predicted + leftover <= enough else np.inf, stretch, n_products)
+    return _NewtonStep(step, predicted, leftover if predicted + leftover <= enough else np.inf, stretch, n_products)
 
 
 def _bound(residual: Function, fit: float, stretch: float, preconditioner: Preconditioner) -> float:
@@ -301,6 +314,7 @@ def _bound(residual: Function, fit: float, stretch: float, preconditioner: Preco
 def _line_search(problem: Objective, point: Point, step: Function, slope: float) -> tuple[Point | None, float]:
     """Find a length that decreases the objective enough, and how long; None where rounding hides any decrease."""
     length = 1.0
+    # invariant: no length tried so far was short enough, and each is at most half of the last: sixty are the end of it
     for _ in range(60):
         if -length * slope <= 1e-15 * abs(point.objective):
             return None, length
@@ -309,5 +323,5 @@ def _line_search(problem: Objective, point: Point, step: Function, slope: float)
             return trial, length
         bend = trial.objective - point.objective - length * slope  # ½ φ''·length², were φ a parabola
         guess = -0.5 * slope * length**2 / bend if np.isfinite(bend) else 0.0
-        length = min(max(guess, 0.1 * length), 0.5 * length)
+        length = min(max(guess, 0.1 * length), 0.5 * length)  # the parabola's minimum, if it is neither end
     return None, length

@@ -72,7 +72,7 @@ class PartitionedProblem(Problem):
 
 
 def pose_problem(space: Space, pairs: PairSet, loss: PairLoss, C: float) -> Problem:
-    """State (★), part by part where the rows lie in parts and no group lies in two of them."""
+    """State ½‖f‖² + C·n·R/ΣW (docs/notation.md) part by part, where rows lie in parts and each group in one of them."""
     return _pose(space, pairs, loss, C * pairs.mass / pairs.total)
 
 

@@ -41,18 +41,21 @@ def simplex_qp(gram: Floats, linear: Floats, most: float = 1.0) -> Floats:
     import piqp
 
     size = len(linear)
-    unit = max(float(np.abs(gram).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)), np.finfo(float).tiny)
+    # the solver's tolerances are absolute: the largest number of the objective is made one, which moves no minimiser
+    largest = float(np.abs(gram).max(initial=0.0)), float(np.abs(linear).max(initial=0.0))
+    unit = max(*largest, np.finfo(float).tiny)
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
     solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = 1e-9
     solver.setup(
-        np.asfortranarray(gram / unit + 1e-13 * np.eye(size)),
+        np.asfortranarray(gram / unit + 1e-13 * np.eye(size)),  # equal planes must not make it singular
         -linear / unit,
         G=np.asfortranarray(np.ones((1, size))),
         h_u=np.array([min(most, _NO_BOUND)]),
         x_l=np.zeros(size),
     )
     solver.solve()
+    # any feasible θ gives a true lower bound; one outside by 1e-12 would not, and the gap would be a guess
     theta = np.nan_to_num(np.maximum(solver.result.x, 0.0))
     return np.asarray(theta / max(1.0, float(theta.sum()) / most))
 
@@ -94,10 +97,12 @@ class Planes:
         one plane alone would take, 10¹² as it may be by the rows' weights, that is the unit: what the solver finds
         should be of size one.
         """
+        # a plane alone is best at θ · unit = b_t / ‖a_t‖², where it meets zero, unless the strength ends it before
         squares = self._gram.diagonal()
         alone = np.divide(self.offsets, squares, out=np.zeros_like(squares), where=(squares > 0) & (self.offsets > 0))
         unit = min(strength, float(alone.max(initial=0.0)) or strength)
         theta = simplex_qp(unit**2 * self._gram, unit * self.offsets, strength / unit)
+        # the dual value: by weak duality no more than the minimum, whatever feasible θ the solver has found
         bound = unit * dot(theta, self.offsets) - 0.5 * unit**2 * float(theta @ self._gram @ theta)
         coef = np.zeros(self._space.n_coef)
         for share, normal in zip(theta, self.normals, strict=True):
@@ -115,13 +120,13 @@ class Planes:
 
 
 # --------------------------------------------------------------------------------------------------
-# Hinges with their corners rounded off, less and less, until a true duality gap is small.
+# Hinges with their corners smoothed, less and less, until a true duality gap is small.
 
 
 logger = logging.getLogger(__name__)
 
 _CORNERS = 0.02, 0.5
-"""How much of the hinge is rounded off at first, in units of its margin: at least and at most."""
+"""How much of the hinge is smoothed at first, in units of its margin: at least and at most."""
 
 _SHRINK = 0.05, 0.5
 """The corner becomes at most and at least so much smaller from stage to stage."""
@@ -143,8 +148,8 @@ class SmoothSolver(Protocol[Q_in]):
 
 
 @dataclass(frozen=True)
-class Rounded:
-    """Where rounding off corners has led: the best point, planes below the risk, and the bound they give."""
+class Smoothed:
+    """Where smoothing has led: the best point, planes below the risk, and the bound they give."""
 
     best: Point
     bound: float
@@ -163,9 +168,9 @@ class Rounded:
         )
 
 
-def round_off(
+def smooth_ever_less(
     problem: Objective,
-    rounded: Callable[[float], Q],
+    smoothed: Callable[[float], Q],
     solve: SmoothSolver[Q],
     *,
     start: Floats | None,
@@ -173,22 +178,25 @@ def round_off(
     max_iter: int,
     steepness: float = 1.0,
     smallest: float = _SMALLEST_CORNER,
-) -> Rounded:
+) -> Smoothed:
     """Minimise a risk of hinges (1 − a z)_+ through smooth ones, until the gap is below ``tol`` times the objective.
 
-    ``rounded(width)`` is the problem with rounded corners, and ``solve`` minimises it; its slopes make a plane
+    ``smoothed(width)`` is the problem with smoothed corners, and ``solve`` minimises it; its slopes make a plane
     below the risk of the problem itself. Ends without being done where the corner would become smaller than
     ``smallest``.
     """
     planes = Planes(problem.space)
     best, bound = problem.first(start), -np.inf
+    # the gap that a corner leaves is of second order in its width: the root of the gap that is aimed at
     width = float(np.clip(np.sqrt(10.0 * tol), *_CORNERS))
     n_iter = n_products = 0
     done = converged = False
+    # invariant: bound ≤ minimum ≤ best.objective, whatever the smooth problems' solver has done
     while np.isfinite(best.objective) and width >= smallest and n_iter < max_iter:
-        smooth = rounded(width)
+        smooth = smoothed(width)
         found = solve(smooth, start=start, tol=0.3 * tol, max_iter=max_iter - n_iter)
-        n_iter, n_products = n_iter + max(found.n_iter, 1), n_products + found.n_products
+        n_iter += max(found.n_iter, 1)
+        n_products += found.n_products
         point = problem.at(Function(problem.space, found.coef))
         risk = smooth.risk(point.f.scores)
         planes.add(risk.gradient, -risk.slope / steepness)
@@ -203,8 +211,9 @@ def round_off(
         if gap <= tol * abs(best.objective) or gap == np.inf:
             done, converged = True, bool(gap < np.inf)
             break
-        width *= float(np.clip(np.sqrt(0.3 * tol * abs(best.objective) / gap), *_SHRINK))
-    return Rounded(best, bound, planes, n_iter, n_products, done, converged)
+        aim = 0.3 * tol * abs(best.objective)
+        width *= float(np.clip(np.sqrt(aim / gap), *_SHRINK))
+    return Smoothed(best, bound, planes, n_iter, n_products, done, converged)
 
 
 def gap_between(best: Point, bound: float) -> float:
@@ -214,7 +223,7 @@ def gap_between(best: Point, bound: float) -> float:
 
 
 # --------------------------------------------------------------------------------------------------
-# The hinge over few listed pairs and a kernel, by libsvm: every pair and its mirror image as two classes.
+# The hinge over few listed pairs and a kernel, by libsvm: every pair and its negative as two classes.
 
 
 _MOST_PAIRS = 2_000
@@ -223,7 +232,7 @@ _TOLERANCES = (1e-3, 1e-5, 1e-7)
 """Of libsvm, one after the other until the gap is small; it keeps kernels in single precision, so no further."""
 
 
-def suits_mirroring(problem: Problem) -> bool:
+def suits_libsvm(problem: Problem) -> bool:
     """Say whether the kernel between pairs is small, and smaller than that between rows."""
     pairs = problem.pairs
     return (
@@ -234,7 +243,7 @@ def suits_mirroring(problem: Problem) -> bool:
     )
 
 
-def mirrored_svm(problem: Problem, tol: float) -> SolveResult:
+def pairs_by_libsvm(problem: Problem, tol: float) -> SolveResult:
     r"""Minimise ½‖f‖² + Σ c_k (1 − a(f(high_k) − f(low_k)))_+ until the duality gap is below ``tol``.
 
     A support vector machine has an intercept, and a ranker none. With every difference as a row of the one class and
@@ -248,34 +257,36 @@ def mirrored_svm(problem: Problem, tol: float) -> SolveResult:
     n, a = pairs.n_pairs, loss.steepness
     difference = space.lines(pairs.high) - space.lines(pairs.low)
     P = a**2 * (difference[:, pairs.high] - difference[:, pairs.low]).astype(float)
-    mirrored = np.empty((2 * n, 2 * n))
-    mirrored[:n, :n] = mirrored[n:, n:] = 0.5 * (P + P.T)
-    mirrored[:n, n:] = mirrored[n:, :n] = -mirrored[:n, :n]
+    kernel = np.empty((2 * n, 2 * n))  # between the pairs, and then their negatives
+    kernel[:n, :n] = kernel[n:, n:] = 0.5 * (P + P.T)
+    kernel[:n, n:] = kernel[n:, :n] = -kernel[:n, :n]
     cost = problem.strength * pairs.weight
     steps = 0
     for accuracy in _TOLERANCES:
-        alpha, n_iter, ended = _solve(mirrored, cost, accuracy)
+        alpha, n_iter, ended = _solve(kernel, cost, accuracy)
         steps += n_iter
         coef = np.zeros(pairs.n_rows)
         np.add.at(coef, pairs.high, a * alpha)
         np.subtract.at(coef, pairs.low, a * alpha)
         point = problem.at(Function(space, coef))
-        gap = point.objective - float(alpha.sum() - 0.5 * alpha @ mirrored[:n, :n] @ alpha)
+        dual = float(alpha.sum() - 0.5 * alpha @ kernel[:n, :n] @ alpha)
+        gap = point.objective - dual
         if gap <= tol * abs(point.objective) or not ended:
             break
     converged = bool(gap <= tol * abs(point.objective))
     return SolveResult(coef, point.objective, max(gap, 0.0), steps, 2, converged, int(np.count_nonzero(alpha)))
 
 
-def _solve(mirrored: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int, bool]:
+def _solve(kernel: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int, bool]:
     """Return α of each pair, libsvm's steps, and whether they were enough."""
     n = len(cost)
     machine = SVC(kernel="precomputed", C=1.0, tol=accuracy, max_iter=_STEPS_PER_PAIR * n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # where it does not end, another solver goes on
-        machine.fit(mirrored, np.repeat([1, -1], n), np.tile(0.5 * cost, 2))
+        machine.fit(kernel, np.repeat([1, -1], n), np.tile(0.5 * cost, 2))
     both = np.zeros(2 * n)
     both[machine.support_] = np.abs(machine.dual_coef_[0])
+    # a pair's α is what its two rows have together; cut at the cost, it is feasible and its dual value a bound
     return np.minimum(both[:n] + both[n:], cost), int(np.max(machine.n_iter_)), machine.fit_status_ == 0
 
 
@@ -298,7 +309,7 @@ def cutting_plane(
 ) -> SolveResult:
     """Minimise a problem with a hinge until the duality gap is below ``tol`` times the objective.
 
-    Stage by stage the hinge's corner is rounded off less and less, and the smooth problem solved by Newton's
+    Stage by stage the hinge's corner is smoothed less and less, and the smooth problem solved by Newton's
     method from the last stage's solution. Its slopes θ_ij ∈ [0, 1] make a plane below the hinge risk,
     R(f) ≥ Σ W θ (1 − a d): a mixture of the constraints of the multivariate SVM, one of which a plain cutting
     plane would be. The gap it leaves is of second order in the corner's width, since only pairs inside the
@@ -307,12 +318,12 @@ def cutting_plane(
     """
     loss = problem.loss
     assert isinstance(loss, Hinge)
-    if suits_mirroring(problem):
-        exact = mirrored_svm(problem, tol)
+    if suits_libsvm(problem):
+        exact = pairs_by_libsvm(problem, tol)
         if exact.converged:
             return exact
         start = exact.coef
-    found = round_off(
+    found = smooth_ever_less(
         problem,
         lambda width: replace(problem, loss=loss.smoothed(width)),
         partial(coarse_to_fine, certain=True),
@@ -339,6 +350,7 @@ def plain_cutting_planes(
     planes.add(best.risk.gradient, best.risk.value - dot(best.risk.gradient, best.f.scores))
     gap = gap_between(best, bound)
     gaps: list[float] = []
+    # invariant: every plane lies below the risk, so that bound ≤ minimum ≤ best.objective
     while n_iter < max_iter and np.isfinite(best.objective):
         n_iter += 1
         target, new_bound = planes.minimise(problem.strength)
@@ -347,8 +359,10 @@ def plain_cutting_planes(
         gap = gap_between(best, bound)
         gaps.append(gap)
         logger.debug("round %d: objective %.8g, gap %.2g, %d planes", n_iter, best.objective, gap, len(planes))
-        if gap <= tol * abs(best.objective) or gap == np.inf or _is_hopeless(gaps, tol * abs(best.objective), max_iter):
+        enough = tol * abs(best.objective)
+        if gap <= enough or gap == np.inf or _is_hopeless(gaps, enough, max_iter):
             break
+        # a tangent at the best point itself would be the last one again where the line search did not move
         ahead = best.f.plus(_CUT_AHEAD, target.plus(-1.0, best.f))
         risk = problem.risk(ahead.scores)
         planes.add(risk.gradient, risk.value - dot(risk.gradient, ahead.scores))
@@ -384,12 +398,13 @@ def _search_line(problem: Problem, best: Point, target: Function) -> Point:
             break
         low, low_slope, high = high, high_slope, 2.0 * high
     best_here = found if found.objective < best.objective else best
+    # invariant: the slope is below zero at low and not at high, so that the minimum lies between
     for _ in range(12):
         if low_slope >= 0 or abs(high - low) <= 1e-4 * high:
             break
         rise = high_slope - low_slope
         share = -low_slope / rise if 0 < rise < np.inf else 0.5
-        middle = low + min(max(share, 0.1), 0.9) * (high - low)
+        middle = low + min(max(share, 0.1), 0.9) * (high - low)  # at least a tenth from both ends: it always narrows
         trial = problem.at(best.f.plus(middle, step))
         if trial.objective < best_here.objective:
             best_here = trial

@@ -134,7 +134,7 @@ class RowProblem(Objective):
 
 
 def make_problem(space: Space, pairs: PairSet, loss: PairLoss, C: float) -> Problem:
-    """State (★): C means the same for a hundred rows and for a million."""
+    """State the objective ½‖f‖² + C·n·R/ΣW of docs/notation.md: C means the same for any number of rows."""
     return Problem(space, pairs, loss, C * pairs.mass / pairs.total)
 
 

@@ -43,7 +43,7 @@ _MOST_LANDMARKS = 2_000
 """Rows that precondition a kernel problem."""
 
 
-class _Settings(TypedDict):
+class _StageSettings(TypedDict):
     tol: float
     max_iter: int
 
@@ -57,7 +57,7 @@ def coarse_to_fine(
     certain: bool = False,
 ) -> SolveResult:
     """Solve a smooth problem with :func:`newton_cg`, helped by samples of itself where it is large."""
-    settings: _Settings = {"tol": tol, "max_iter": max_iter}
+    settings: _StageSettings = {"tol": tol, "max_iter": max_iter}
     if start is not None and not np.isfinite(start).all():
         start = None
     if isinstance(problem, Problem) and isinstance(problem.space, KernelSpace):
@@ -86,7 +86,7 @@ def coarse_to_fine(
     return newton_cg(problem, start=result.coef, preconditioner=preconditioner, certain=certain, **settings)
 
 
-def _roughly(sample: Objective, settings: _Settings) -> _Settings:
+def _roughly(sample: Objective, settings: _StageSettings) -> _StageSettings:
     """Ask of a sample's solution no more than the sample can say about the whole."""
     tol = max(settings["tol"], _SAMPLE_ERROR * sample.space.n_coef / sample.n_active)
     return {"tol": tol, "max_iter": settings["max_iter"]}
@@ -101,7 +101,7 @@ def _is_cheap(sample: Objective) -> bool:
 
 
 def _kernel(
-    problem: Problem, space: KernelSpace, start: Floats | None, certain: bool, settings: _Settings
+    problem: Problem, space: KernelSpace, start: Floats | None, certain: bool, settings: _StageSettings
 ) -> SolveResult:
     """Precondition a kernel problem by one sample; the larger C, the more products that saves."""
     pairs = problem.pairs

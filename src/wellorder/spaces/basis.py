@@ -89,10 +89,13 @@ def short_columns(X: Any, weight: Floats, most: int) -> tuple[ShortColumns, Ints
     many entries that going through it alone costs no more. Rows of zero weight are not there. O(entries · log entries),
     whatever the number of columns: one without entries is constant.
     """
-    n_active, stored = int(np.count_nonzero(weight > 0)), np.diff(X.indptr)
+    n_active = int(np.count_nonzero(weight > 0))
+    stored = np.diff(X.indptr)
     may = (stored > 0) & (stored <= _FEW_ENTRIES)
     here = np.repeat(may, stored)
-    column, rows, value = np.repeat(np.flatnonzero(may), stored[may]), X.indices[here], X.data[here].astype(float)
+    column = np.repeat(np.flatnonzero(may), stored[may])
+    rows = X.indices[here]
+    value = X.data[here].astype(float)
     if not (weight > 0).all():
         here = weight[rows] > 0
         column, rows, value = column[here], rows[here], value[here]
@@ -178,9 +181,11 @@ class Standard:
     def column(self, X: Any, k: int) -> Column:
         """Return column k of X, standardised."""
         rows, values, rest = read_column(X, k)
-        values, rest = np.clip(values, self.low[k], self.high[k]), float(np.clip(rest, self.low[k], self.high[k]))
+        low, high, mean, scale = self.low[k], self.high[k], self.mean[k], self.scale[k]
+        values = np.clip(values, low, high)
+        rest = float(np.clip(rest, low, high))
         with np.errstate(over="ignore"):  # infinitely far from every bump
-            return Column(rows, (values - self.mean[k]) / self.scale[k], (rest - self.mean[k]) / self.scale[k])
+            return Column(rows, (values - mean) / scale, (rest - mean) / scale)
 
 
 @dataclass(frozen=True)
@@ -325,7 +330,7 @@ class Best(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Candidates:
+class _BumpCandidates:
     """The nodes of one column and the centres that it offers."""
 
     feature: int
@@ -343,7 +348,7 @@ class _Candidates:
         return nodes.size <= _FEW_NODES and len(nodes.code) <= _FEW_ROWS and nodes.rest >= 0 and not len(nodes.share)
 
 
-class _Packed:
+class _PackedBumps:
     """Columns with few nodes, side by side: their nodes are numbered through, and so are their centres."""
 
     def __init__(self, columns: ShortColumns, places: Floats, width: float) -> None:
@@ -376,12 +381,14 @@ class BumpSearch:
         short, others = _short_sparse(X, weight) if sp.issparse(X) else (None, range(X.shape[1]))
         found = (_place(k, self.standard.column(X, k), weight, width) for k in others)
         self._columns = [column for column in found if column is not None]
-        self._packed = [] if short is None else [_Packed(part, self._standardised(part), width) for part in _cut(short)]
+        self._packed = (
+            [] if short is None else [_PackedBumps(part, self._standardised(part), width) for part in _cut(short)]
+        )
         small = [column for column in self._columns if column.small]
         if len(small) >= _MANY_COLUMNS:
             self._columns = [column for column in self._columns if not column.small]
             together = _side_by_side(small)
-            self._packed.append(_Packed(together, together.value, width))
+            self._packed.append(_PackedBumps(together, together.value, width))
         self._n_rows = X.shape[0]
         size = sum(8 * len(column.places) * len(column.centres) for column in self._columns)
         self._tables = [column.table(width) for column in self._columns] if size <= _MOST_KEPT else None
@@ -442,7 +449,8 @@ def _short_sparse(X: Any, weight: Floats) -> tuple[ShortColumns | None, Ints]:
     Columns with no entries are in neither: they are constant.
     """
     found, others = short_columns(X, weight, _MOST_SHORT)
-    n_filled, short = len(found.feature) + len(others), found if len(found.feature) >= _MANY_COLUMNS else None
+    n_filled = len(found.feature) + len(others)
+    short = found if len(found.feature) >= _MANY_COLUMNS else None
     if short is None:
         others = np.union1d(found.feature, others)
     if len(others) > _MOST_COLUMNS or int((found.size.astype(np.int64) ** 2).sum()) > _MOST_PACKED:
@@ -461,7 +469,7 @@ def _cut(columns: ShortColumns) -> list[ShortColumns]:
     return [columns.take(a, b) for a, b in pairwise(bounds)]
 
 
-def _side_by_side(columns: list[_Candidates]) -> ShortColumns:
+def _side_by_side(columns: list[_BumpCandidates]) -> ShortColumns:
     """Put columns side by side, their nodes numbered through."""
     size = np.array([len(column.places) for column in columns])
     starts = np.cumsum(size) - size
@@ -479,7 +487,7 @@ def _gain(slope: Floats, mean: Floats, squares: Floats, total: float) -> Floats:
     return np.where(seen, slope * slope / np.where(seen, bend, 1.0), 0.0)
 
 
-def _place(feature: int, column: Column, weight: Floats, width: float) -> _Candidates | None:
+def _place(feature: int, column: Column, weight: Floats, width: float) -> _BumpCandidates | None:
     """Put the rows of a column on nodes; None for a column that is constant."""
     rows, z, rest = column
     w = weight if rows is None else weight[rows]
@@ -503,7 +511,7 @@ def _place(feature: int, column: Column, weight: Floats, width: float) -> _Candi
 
 def _on_values(
     feature: int, rows: Ints | None, place: Ints, values: Floats, count: Ints, rest: float | None
-) -> _Candidates:
+) -> _BumpCandidates:
     """Let each distinct value be a node; rows with the commonest one need not be listed."""
     commonest = int(np.argmax(count)) if rest is None else int(np.flatnonzero(values == rest)[0])
     unlisted = -1 if rest is None else commonest
@@ -512,12 +520,12 @@ def _on_values(
         listed = np.flatnonzero(place != commonest)
         rows, place = listed if rows is None else rows[listed], place[listed]
     nodes = Nodes(_listed(rows), place.astype(np.uint16), np.empty(0, np.float32), unlisted, len(values))
-    return _Candidates(feature, nodes, values, np.sort(values))
+    return _BumpCandidates(feature, nodes, values, np.sort(values))
 
 
 def _on_grid(
     feature: int, rows: Ints | None, z: Floats, weighed: tuple[Floats, Floats], rest: float | None, width: float
-) -> _Candidates:
+) -> _BumpCandidates:
     """Share each row between the two nodes of a fine grid that it stands between; only nodes in use are kept."""
     step = np.sqrt(width) / _STEPS_PER_WIDTH
     while True:
@@ -531,7 +539,9 @@ def _on_grid(
         places, unlisted = np.append(places, rest), len(places)
     code = np.searchsorted(used, below).astype(np.uint16)
     share = (z / step - below).astype(np.float32)
-    return _Candidates(feature, Nodes(_listed(rows), code, share, unlisted, len(places)), places, _quantiles(*weighed))
+    return _BumpCandidates(
+        feature, Nodes(_listed(rows), code, share, unlisted, len(places)), places, _quantiles(*weighed)
+    )
 
 
 def _quantiles(values: Floats, weight: Floats) -> Floats:

@@ -89,7 +89,7 @@ class Steps:
             raise ValueError("a step's weight is not finite")
 
 
-class _Candidates(NamedTuple):
+class _StepCandidates(NamedTuple):
     """The thresholds of one column; a row on node p lies beyond the first p of them."""
 
     feature: int
@@ -105,7 +105,7 @@ class StepSearch:
         short, others = short_columns(X, weight, MOST_THRESHOLDS + 1) if sp.issparse(X) else (None, range(X.shape[1]))
         found = (_place(k, read_column(X, k), weight) for k in others)
         self._columns = [column for column in found if column is not None]
-        self._packed = None if short is None or not (short.size > 1).any() else _Packed(short)
+        self._packed = None if short is None or not (short.size > 1).any() else _PackedSteps(short)
         self._n_rows = X.shape[0]
 
     def best(self, gradient: Floats) -> Step | None:
@@ -135,7 +135,7 @@ class StepSearch:
         return min(first, key=lambda step: step.feature)
 
 
-class _Packed:
+class _PackedSteps:
     """Sparse columns side by side: every node but the last of a column is a threshold."""
 
     def __init__(self, columns: ShortColumns) -> None:
@@ -161,13 +161,13 @@ class _Packed:
         return Step(int(self._feature[place]), float(self._threshold[place]))
 
 
-def _pulls(column: _Candidates, payload: Floats, totals: Floats) -> Floats:
+def _pulls(column: _StepCandidates, payload: Floats, totals: Floats) -> Floats:
     """Return |Σ g over the rows beyond each threshold|."""
     sums = node_sums(column.nodes, payload, totals)[0]
     return np.asarray(np.abs(np.cumsum(sums[:0:-1])[::-1]))
 
 
-def _place(feature: int, column: Column, weight: Floats) -> _Candidates | None:
+def _place(feature: int, column: Column, weight: Floats) -> _StepCandidates | None:
     """Put the rows of a column on nodes between thresholds; None for a column that is constant."""
     rows, values, rest = column
     w = weight if rows is None else weight[rows]
@@ -190,7 +190,7 @@ def _place(feature: int, column: Column, weight: Floats) -> _Candidates | None:
     code = np.where(missing, 0, np.searchsorted(thresholds, values, side="left")).astype(np.uint16)
     node = int(np.searchsorted(thresholds, rest, side="left")) if unlisted else -1
     listed = np.empty(0, np.int32) if rows is None else rows.astype(np.int32)
-    return _Candidates(feature, thresholds, Nodes(listed, code, np.empty(0, np.float32), node, len(thresholds) + 1))
+    return _StepCandidates(feature, thresholds, Nodes(listed, code, np.empty(0, np.float32), node, len(thresholds) + 1))
 
 
 def _quantiles(values: Floats, weight: Floats) -> Floats:

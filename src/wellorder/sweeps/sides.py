@@ -182,7 +182,7 @@ def plain_reach(ascending: Floats, bounds: Ints, margin: float, mirror: bool) ->
     return low
 
 
-class Plan(NamedTuple):
+class SumPlan(NamedTuple):
     """Window sums as differences of running sums: arrays only."""
 
     group: Ints  # the group of each step
@@ -193,7 +193,7 @@ class Plan(NamedTuple):
     weight: Floats | None
 
 
-def edge_plan(cell: Ints, group: Ints, plain_reach: Ints, indptr: Ints, indices: Ints, weights: Floats) -> Plan:
+def edge_plan(cell: Ints, group: Ints, plain_reach: Ints, indptr: Ints, indices: Ints, weights: Floats) -> SumPlan:
     """Plan ``edge_sums``: one difference for each step and each cell above its own."""
     n = len(cell)
     arranged = np.argsort(cell, kind="stable")
@@ -204,10 +204,10 @@ def edge_plan(cell: Ints, group: Ints, plain_reach: Ints, indptr: Ints, indices:
     above = indices[edge].astype(np.int64) * (n + 1)
     start = np.searchsorted(key, above)
     stop = np.searchsorted(key, above + plain_reach[target])
-    return Plan(group, arranged, target, start, stop, weights[edge])
+    return SumPlan(group, arranged, target, start, stop, weights[edge])
 
 
-def ladder_plan(rank: Ints, group: Ints, plain_reach: Ints) -> Plan:
+def ladder_plan(rank: Ints, group: Ints, plain_reach: Ints) -> SumPlan:
     """Plan ``ladder_sums``, with one difference for each step and each bit of a rank.
 
     rank[p] < rank[i] exactly when, at some bit, p has a 0, i has a 1 and all higher bits agree. So
@@ -216,18 +216,22 @@ def ladder_plan(rank: Ints, group: Ints, plain_reach: Ints) -> Plan:
     n = len(rank)
     n_bits = int(rank.max(initial=0)).bit_length()
     none = np.empty(0, np.intp)
-    plan = Plan(group, none, none, none, none, None)
+    plan = SumPlan(group, none, none, none, none, None)
     for bit in range(n_bits):
-        _, block = np.unique((group.astype(np.int64) << n_bits) | (rank >> (bit + 1)), return_inverse=True)
-        ones, zeros = np.flatnonzero((rank >> bit) & 1), np.flatnonzero(~(rank >> bit) & 1)
+        higher = (group.astype(np.int64) << n_bits) | (rank >> (bit + 1))
+        _, block = np.unique(higher, return_inverse=True)
+        ones = np.flatnonzero((rank >> bit) & 1)
+        zeros = np.flatnonzero(~(rank >> bit) & 1)
         zeros = zeros[np.argsort(block[zeros], kind="stable")]
+        # (block, step) as one number, ascending: a block's zeros up to a step's reach are found by bisection
         key = block[zeros] * (n + 1) + zeros
+        begin = block[ones] * (n + 1)
         offset = len(plan.arranged)
         plan = plan._replace(
             arranged=np.append(plan.arranged, zeros),
             target=np.append(plan.target, ones),
-            start=np.append(plan.start, offset + np.searchsorted(key, block[ones] * (n + 1))),
-            stop=np.append(plan.stop, offset + np.searchsorted(key, block[ones] * (n + 1) + plain_reach[ones])),
+            start=np.append(plan.start, offset + np.searchsorted(key, begin)),
+            stop=np.append(plan.stop, offset + np.searchsorted(key, begin + plain_reach[ones])),
         )
     return plan
 
@@ -244,7 +248,7 @@ def ladder_pairs(ascending: Floats, rank: Ints, bounds: Ints, margin: float, mir
     return within.astype(float)
 
 
-def planned_sums(plan: Plan, payload: Floats) -> Floats:
+def planned_sums(plan: SumPlan, payload: Floats) -> Floats:
     """Carry out a plan: O(size of the plan) for each line of the payload."""
     m, n = payload.shape
     out = np.empty((m, n))

@@ -17,13 +17,13 @@ def _not_zero(context: click.Context, parameter: click.Parameter, value: int) ->
     return value
 
 
-def _refuse_unknown_ending(path: str) -> None:
+def _refuse_unknown_suffix(path: str) -> None:
     """Say before hours of work, not after, that no picture can be written."""
     from matplotlib.figure import Figure
 
     known = Figure().canvas.get_supported_filetypes()
-    ending = os.path.splitext(path)[1].lstrip(".").lower()
-    if ending not in known:
+    suffix = os.path.splitext(path)[1].lstrip(".").lower()
+    if suffix not in known:
         raise click.UsageError(f"--picture {path}: pictures end in {', '.join(f'.{each}' for each in sorted(known))}")
 
 
@@ -59,7 +59,7 @@ def command(paper: str, data: str | None, quick: bool, records: str | None, pict
         raise click.UsageError(f"--data {data}: {what}")
     refuse_overwriting((), records, picture)
     if picture is not None:
-        _refuse_unknown_ending(picture)
+        _refuse_unknown_suffix(picture)
     with progress_bar(PAPERS[paper].title) as bar:
         found = PAPERS[paper].reproduce(data, quick=quick, records=records, n_jobs=jobs, progress=bar.show)
     for line in found.lines():

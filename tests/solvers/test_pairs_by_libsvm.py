@@ -28,8 +28,8 @@ def _problem(C: float = 1.0, n: int = 60, steepness: float = 1.0):
 @pytest.mark.parametrize("steepness", [1.0, 2.0])
 def test_the_minimum_is_cvxpys(C, steepness):
     problem, K = _problem(C, steepness=steepness)
-    assert planes.suits_mirroring(problem)
-    found = planes.mirrored_svm(problem, 5e-5)
+    assert planes.suits_libsvm(problem)
+    found = planes.pairs_by_libsvm(problem, 5e-5)
     pairs = problem.pairs
     alpha = cp.Variable(pairs.n_pairs)
     P = steepness**2 * (K[pairs.high] - K[pairs.low])[:, pairs.high]
@@ -44,7 +44,7 @@ def test_the_minimum_is_cvxpys(C, steepness):
 
 def test_the_gap_is_that_of_the_problem_itself():
     problem, _ = _problem()
-    loose, tight = planes.mirrored_svm(problem, 0.5), planes.mirrored_svm(problem, 1e-7)
+    loose, tight = planes.pairs_by_libsvm(problem, 0.5), planes.pairs_by_libsvm(problem, 1e-7)
     assert loose.gap >= loose.objective - tight.objective - 1e-9
     assert tight.gap <= 1e-7 * tight.objective
 
@@ -53,7 +53,7 @@ def test_where_libsvm_does_not_end_the_rounded_hinge_goes_on(monkeypatch):
     problem, _ = _problem(10.0)
     exact = cutting_plane(problem, tol=1e-5)
     monkeypatch.setattr(planes, "_STEPS_PER_PAIR", 1)
-    assert not planes.mirrored_svm(problem, 1e-5).converged
+    assert not planes.pairs_by_libsvm(problem, 1e-5).converged
     other = cutting_plane(problem, tol=1e-4)
     assert other.converged
     assert other.objective == pytest.approx(exact.objective, rel=2e-4)
@@ -63,7 +63,7 @@ def test_a_larger_kernel_between_pairs_than_between_rows_is_not_made():
     problem, _ = _problem()
     pairs = problem.pairs
     many = ListedPairs(*(np.tile(each, 3) for each in (pairs.high, pairs.low, pairs.weight)), 120, 60.0)
-    assert not planes.suits_mirroring(make_problem(problem.space, many, Hinge(), 1.0))
+    assert not planes.suits_libsvm(make_problem(problem.space, many, Hinge(), 1.0))
 
 
 def test_rank_svm_of_comparisons_is_solved_to_its_tolerance():

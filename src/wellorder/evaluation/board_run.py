@@ -25,7 +25,7 @@ from .leaderboard import LeftOut, Memory, Protocol
 from .methods import METHODS, find_method
 from .records import Record, RecordFile
 from .searching import MOST_SEARCHED
-from .side_by_side import PATIENCE, Crew, Trial
+from .side_by_side import PATIENCE, Trial, TrialPool
 from .splits import Split
 from .tasks import Task
 from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, steady_sums, trial_key
@@ -202,7 +202,7 @@ class Progress:
     """The methods that are still in the running."""
 
 
-class ComparisonRun:
+class BoardRun:
     """Runs methods split by split, within a time budget.
 
     Every decision is a function of what trials have recorded, in the order in which they were planned, and of how many
@@ -224,7 +224,7 @@ class ComparisonRun:
         self.kept = kept
         self.progress = progress
         self.budget = Budget(protocol.time_budget, protocol.n_jobs)
-        self.crew = Crew(task, protocol, protocol.n_jobs, 0.0 if at_once else PATIENCE)
+        self.pool = TrialPool(task, protocol, protocol.n_jobs, 0.0 if at_once else PATIENCE)
         self._splits = iter(splits)  # cut as they are needed: all of many repeats would fill the memory
         self.n_folds = protocol.n_folds
         self.planned_repeats = protocol.n_repeats
@@ -383,7 +383,7 @@ class ComparisonRun:
                 tell(known)
             else:
                 waiting.append(trial)
-        with steady_sums(len(self.task.order)), closing(self.crew.run(waiting, seconds)) as records:
+        with steady_sums(len(self.task.order)), closing(self.pool.run(waiting, seconds)) as records:
             for record in records:
                 prepared = trials[places[record.key]].prepared
                 record = replace(record, search_seconds=record.search_seconds + prepared)
@@ -423,7 +423,7 @@ class ComparisonRun:
             planned,
         )
         if self.progress is not None:
-            self.progress(Progress(record, self._n_told, planned, clock, self.crew.n_under_way, tuple(self.active)))
+            self.progress(Progress(record, self._n_told, planned, clock, self.pool.n_under_way, tuple(self.active)))
 
     def _leave_out(self, name: str, reason: str) -> None:
         self.active.remove(name)
