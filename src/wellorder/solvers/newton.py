@@ -192,7 +192,7 @@ def newton_cg(
     gap = stretch = np.inf
     last: _Last | None = None
     by_itself = preconditioner.inverse is not None and not certain  # whether M⁻¹ g is a step
-    # invariant: the objective of ``point`` has never risen; ``gap`` is infinite, or what the last step's model promised:
+    # invariant: the objective of ``point`` has never risen; ``gap`` is infinite, or what the last model promised:
     # its own decrease, and what a better step could have gained beyond
     while np.isfinite(point.objective) and n_iter < max_iter:
         enough = tol * abs(point.objective)
