@@ -192,8 +192,8 @@ def newton_cg(
     gap = stretch = np.inf
     last: _Last | None = None
     by_itself = preconditioner.inverse is not None and not certain  # whether M⁻¹ g is a step
-    # invariant: the objective of ``point`` has never risen; ``gap`` is infinite, or what the last step's quadratic model
-    # promised: its own decrease, and what a better step could have gained beyond
+    # invariant: the objective of ``point`` has never risen; ``gap`` is infinite, or what the last step's quadratic
+    # model promised: its own decrease, and what a better step could have gained beyond
     while np.isfinite(point.objective) and n_iter < max_iter:
         enough = tol * abs(point.objective)
         gradient = point.f.coef + problem.strength * space.adjoint(point.risk.gradient)
