@@ -29,6 +29,11 @@ class _OwnLoss(PairLoss):
     def __init__(self, own: Any) -> None:
         self._own = own
 
+    @property
+    def called(self) -> str:
+        """What errors call it: what its author does."""
+        return type(self._own).__name__
+
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
         """Return what it says, as arrays."""
         loss, slope, curvature = self._own.derivatives(d)

@@ -69,12 +69,17 @@ class PairLoss(ABC):
 
         return RiskAt(value, spread(gradient), lambda: spread(diagonal), product, slope=total)
 
+    @property
+    def called(self) -> str:
+        """What errors call it."""
+        return type(self).__name__.lower()
+
     def refuse_large_groups(self, pairs: GradedPairs) -> None:
         """Raise an error with advice where a group has more pairs than anybody waits for."""
         largest = int(np.diff(pairs.bounds).max(initial=0))
         if largest > LARGEST_GROUP:
             raise ValueError(
-                f"the {type(self).__name__.lower()} loss visits every pair, and the largest group has {largest:,} rows "
+                f"the {self.called} loss visits every pair, and the largest group has {largest:,} rows "
                 f"(at most {LARGEST_GROUP:,} are taken); use loss='squared_hinge', which is exact over all pairs in "
                 "near-linear time, or draw pairs with pairs_per_item="
             )

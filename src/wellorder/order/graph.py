@@ -562,7 +562,7 @@ class OrderGraph:
         return OrderGraph._of(self._labels, CostTable(without_shortcuts(matrix, self._labels)))
 
     def __repr__(self) -> str:
-        kind = type(self.structure).__name__.lower().removeprefix("cost")
+        kind = {Full: "full", Scale: "scale", CostTable: "table"}[type(self.structure)]
         return f"OrderGraph({kind} over {self.n_levels} levels: {shown(self._labels)})"
 
 
