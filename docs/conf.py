@@ -21,6 +21,7 @@ extensions = [
     "command_help",
     "fitted_names",
     "mathml",
+    "method_table",
     "metric_table",
 ]
 exclude_patterns = ["_build", "_extensions"]

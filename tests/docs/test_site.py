@@ -36,11 +36,12 @@ def page_id(page: Path) -> str:
 @pytest.mark.parametrize("name", estimators.__all__)
 def test_every_estimator_has_a_page(name):
     text = (DOCS / "methods" / f"{kebab(name)}.md").read_text(encoding="utf-8")
-    assert text.startswith(f"# {name}\n")
+    told = re.match(r"---\nplace: [\d.]+\nlearns_from: .+\ngives: .+\nin_a_few_words: .+\n---\n\n# (.+)\n", text)
+    assert told, "it begins with what the table of methods says of it"
+    assert told[1] == name
     for part in ("$$", "| use it when |", "| not when |", "| cost |", "| from |", "| results |", "```python"):
         assert part in text
     assert f".. autoclass:: wellorder.{name}\n" in text
-    assert f"[{name}]({kebab(name)}.md)" in (DOCS / "methods" / "index.md").read_text(encoding="utf-8")
 
 
 def test_every_method_that_a_page_names_in_the_autodoc_exists():
