@@ -14,8 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.reference.order_ensemble import best_weights, held_out_scores
 
 import wellorder as wo
-from wellorder.estimators.order_ensemble import default_members
-from wellorder.estimators.out_of_fold import ComparedFolds, GradedFolds
+from wellorder.estimators.order_ensemble import ComparedFolds, GradedFolds, default_members
 
 make = partial(wo.OrderEnsemble, random_state=0)
 

@@ -8,7 +8,7 @@ import pytrec_eval
 from hypothesis import given, settings, strategies as st
 
 from wellorder.data import Qrels, Run, read_qrels, read_run
-from wellorder.evaluation.runs import RUN_METRICS, evaluate_run
+from wellorder.evaluation.queries import RUN_METRICS, evaluate_run
 from wellorder.metrics import parse
 
 THEIRS = ("ndcg_cut_10", "map", "P_10", "recip_rank")

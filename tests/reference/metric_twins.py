@@ -1,7 +1,7 @@
 """Every metric once more, slow and obvious: a function of the same name as the registered one.
 
 It takes what that one takes, in plain arrays, and returns None where the metric is not defined. Of metrics of ranked
-lists, ``retrieved`` says that scores are those of :class:`wellorder.metrics.lists.Retrieved`.
+lists, ``retrieved`` says that scores are those of :class:`wellorder.metrics.retrieval.Retrieved`.
 """
 
 from __future__ import annotations

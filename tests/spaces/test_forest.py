@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from tests.reference import trees as reference
 
 from wellorder.spaces import Forest, trees as module
-from wellorder.sweeps import dispatch, trees as sweep
+from wellorder.sweeps import dispatch, nodes as sweep
 
 GRID = np.array([-2.0, -0.0, 0.1, 1e-35, 1.5])
 

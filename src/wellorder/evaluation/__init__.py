@@ -36,9 +36,8 @@ from .leaderboard import (
     make_standing as make_standing,
 )
 from .methods import METHODS, find_method, make_seeded as make_seeded
-from .queries import by_query, randomisation_test
+from .queries import RUN_METRICS, by_query, evaluate_run, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
-from .runs import RUN_METRICS, evaluate_run
 from .searching import OutOfTime, SearchResult, search
 from .significance import (
     corrected_resampled_test,

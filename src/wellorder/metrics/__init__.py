@@ -21,7 +21,6 @@ from .concordance import (
     swapped_pairs,
     wmw,
 )
-from .lists import Retrieved as Retrieved
 from .push import p_norm_push
 from .registry import (
     COMPARISON_METRICS,
@@ -37,7 +36,7 @@ from .registry import (
     parse,
     scorer,
 )
-from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
+from .retrieval import Retrieved as Retrieved, average_precision, ndcg, precision_at, reciprocal_rank
 
 __all__ = [
     "COMPARISON_METRICS",

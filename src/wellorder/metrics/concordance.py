@@ -34,7 +34,7 @@ from ..order import (
 )
 from ..sweeps import Floats, Ints, beside, cover_sums, is_tensor, run_weights, stretch_sums, sums_at, sums_before
 from .inputs import check_option, check_ties, read_grades, undefined
-from .lists import Lists, make_lists
+from .retrieval import Lists, make_lists
 
 # --------------------------------------------------------------------------------------------------
 # Swapped pairs: the share of pairs that stand in the wrong order.

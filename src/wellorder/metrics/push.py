@@ -10,7 +10,7 @@ import numpy as np
 from ..order import Ties
 from ..sweeps import Array, Floats, sums_at
 from .inputs import check_ties, undefined
-from .lists import Lists, judged_lists
+from .retrieval import Lists, judged_lists
 
 
 def p_norm_push(

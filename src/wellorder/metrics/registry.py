@@ -47,7 +47,7 @@ class Definition:
     """What the function takes.
 
     "grades": (y, scores, groups=). "lists": the same, and lists that miss judged rows, as TREC runs do
-    (:class:`~wellorder.metrics.lists.Retrieved`). "comparisons": (comparisons, scores, threshold=, advantage=).
+    (:class:`~wellorder.metrics.retrieval.Retrieved`). "comparisons": (comparisons, scores, threshold=, advantage=).
     "probabilities": (outcomes, probabilities, weights).
     """
     bounds: tuple[float, float] = (-inf, inf)

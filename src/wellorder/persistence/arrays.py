@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..sweeps import Array
-from .errors import ModelFileError
+from .rules import ModelFileError
 
 _MAGIC = b"\x93NUMPY\x01\x00"
 _UNIT = r"\[\d{0,9}(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]"

@@ -50,7 +50,7 @@ from ..state import (
     whole,
 )
 from ..sweeps import Array
-from .errors import ModelFileError
+from .rules import ModelFileError
 
 _MADE_OF_NOTHING = 100_000
 """Columns that a PolynomialFeatures may make in a small file: it stores no number that would stand for one."""

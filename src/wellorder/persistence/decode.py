@@ -17,10 +17,8 @@ from ..order import OrderGraph
 from ..sweeps import Array
 from .arrays import array_from_bytes, read_dtype, reshaped, scalar_from_bytes
 from .checks import SPARSE, check_compressed, check_keys, check_state
-from .errors import ModelFileError
-from .limits import COPIES, METHODS, MOST_NESTED
-from .plain_types import TYPES
 from .registry import NOT_KEPT, find_class, may_be_set, parameters
+from .rules import COPIES, METHODS, MOST_NESTED, TYPES, ModelFileError
 
 _SPARE = 1 << 20
 

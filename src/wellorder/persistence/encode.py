@@ -17,9 +17,8 @@ from ..order import CostTable, Full, OrderGraph, Scale
 from ..sweeps import Array
 from .arrays import array_bytes, is_plain, spell_dtype
 from .checks import SPARSE
-from .limits import METHODS, MOST_NESTED
-from .plain_types import TYPE_NAMES
 from .registry import NOT_KEPT, may_be_set, parameters, public_name
+from .rules import METHODS, MOST_NESTED, TYPE_NAMES
 
 Json: TypeAlias = Any
 

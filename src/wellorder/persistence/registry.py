@@ -17,7 +17,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from ..methods import offered_methods
-from .errors import ModelFileError
+from .rules import ModelFileError
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "sklearn.pipeline": ("FeatureUnion", "Pipeline"),

@@ -30,9 +30,8 @@ from .dispatch import THREADS_FROM, available_cpus, jit, one_thread, parallel_ma
 from .factors import Factors, Joined, Rungs, block_log_sums, centre, cover_sums, means_before, stretch_sums, sums_before
 from .games import LOGIT, N_COLUMNS, game_sweep
 from .links import Links, list_pairs, logistic_product, logistic_risk
-from .nodes import Nodes, node_sums
+from .nodes import Nodes, TreeNodes, node_sums, tree_sums
 from .sides import FEW_ROWS, Edges, EdgeTable, Ladder, Side, argsort, bucket_rows, rising_sums, sort_rows
-from .trees import TreeNodes, tree_sums
 
 __all__ = [
     "FEW_ROWS",

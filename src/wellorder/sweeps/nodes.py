@@ -1,4 +1,4 @@
-"""Rows put on a column's nodes, and sums over the rows of each node. O(listed rows)."""
+"""Sums over nodes: of the rows put on a column's nodes, and of the values where rows fall in trees."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 
 from .arrays import Floats, Ints
 from .dispatch import jit, use_compiled
+
+# --------------------------------------------------------------------------------------------------
+# Rows put on a column's nodes, and sums over the rows of each node. O(listed rows).
 
 
 class Nodes(NamedTuple):
@@ -26,15 +29,15 @@ class Nodes(NamedTuple):
 def node_sums(nodes: Nodes, payload: Floats, totals: Floats) -> Floats:
     """Add up two payloads over the rows of each node; ``payload`` has two lines, ``totals`` their sums."""
     if use_compiled(len(nodes.code)):
-        sums = _compiled_sums(nodes.rows, nodes.code, nodes.share, payload, nodes.size)
+        sums = _compiled_node_sums(nodes.rows, nodes.code, nodes.share, payload, nodes.size)
     else:
-        sums = _plain_sums(nodes, payload)
+        sums = _plain_node_sums(nodes, payload)
     if nodes.rest >= 0:
         sums[:, nodes.rest] += totals - sums.sum(axis=1)
     return sums
 
 
-def _plain_sums(nodes: Nodes, payload: Floats) -> Floats:
+def _plain_node_sums(nodes: Nodes, payload: Floats) -> Floats:
     here = payload[:, nodes.rows] if len(nodes.rows) else payload[:, : len(nodes.code)]
     code = nodes.code.astype(np.intp)
     if not len(nodes.share):
@@ -53,7 +56,7 @@ def _plain_sums(nodes: Nodes, payload: Floats) -> Floats:
 
 
 @jit
-def _compiled_sums(rows: Ints, code: Ints, share: Floats, payload: Floats, size: int) -> Floats:
+def _compiled_node_sums(rows: Ints, code: Ints, share: Floats, payload: Floats, size: int) -> Floats:
     """Add up two payloads over the listed rows of each node; see :class:`wellorder.sweeps.nodes.Nodes`."""
     sums = np.zeros((2, size))
     listed = len(rows) > 0
@@ -71,3 +74,87 @@ def _compiled_sums(rows: Ints, code: Ints, share: Floats, payload: Floats, size:
         sums[0, node] += one
         sums[1, node] += two
     return sums
+
+
+# --------------------------------------------------------------------------------------------------
+# Sums of binary trees over rows: O(rows × depth) a tree, in memory that does not grow with the trees.
+#
+# A forest is plain arrays, one entry a node. A row at node k goes to ``left[k]`` if its value of column
+# ``feature[k]`` is at most ``threshold[k]``, else to ``right[k]``; a leaf has the children −1 and adds its ``value``.
+# Whoever calls has made sure that children stand after their parents and inside the arrays: then every walk ends.
+
+
+_CHUNK = 1 << 18
+"""Walks (a row in a tree) that the NumPy form makes at a time."""
+
+
+class TreeNodes(NamedTuple):
+    """The nodes of all trees, and where each tree has its root."""
+
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    value: Floats
+    roots: Ints
+
+
+def tree_sums(nodes: TreeNodes, X: Floats) -> Floats:
+    """Sum the leaf values that each row of a dense X falls into, tree after tree: the same bits in both forms.
+
+    A float32 is compared as the float64 of the same value.
+    """
+    if not use_compiled(len(X) * len(nodes.roots)):
+        return _plain_tree_sums(nodes, X)
+
+    return _compiled_tree_sums(np.ascontiguousarray(X), *nodes)
+
+
+def _plain_tree_sums(nodes: TreeNodes, X: Floats) -> Floats:
+    n, n_trees = len(X), len(nodes.roots)
+    out = np.zeros(n)
+    rows = max(1, _CHUNK // max(n_trees, 1))
+    for a in range(0, n if n_trees else 0, rows):
+        leaves = _walk(nodes, X[a : a + rows])
+        out[a : a + rows] = np.cumsum(nodes.value[leaves], axis=0)[-1]  # a plain sum would not add tree after tree
+    return out
+
+
+def _walk(nodes: TreeNodes, X: Floats) -> Ints:
+    """Return the leaf of each tree that each row falls into, one line a tree."""
+    place = np.repeat(nodes.roots, len(X))
+    row = np.tile(np.arange(len(X)), len(nodes.roots))
+    walking = np.flatnonzero(nodes.left[place] >= 0)
+    # invariant: all walks but these have come to a leaf
+    while walking.size:
+        at = place[walking]
+        goes_left = X[row[walking], nodes.feature[at]] <= nodes.threshold[at]
+        place[walking] = at = np.where(goes_left, nodes.left[at], nodes.right[at])
+        walking = walking[nodes.left[at] >= 0]
+    return place.reshape(len(nodes.roots), len(X))
+
+
+# --------------------------------------------------------------------------------------------------
+# Compiled, for large data; the NumPy form above gives the same numbers.
+
+
+_ROWS = 256
+"""Rows that go through all trees together: few enough to stay near the processor."""
+
+
+@jit
+def _compiled_tree_sums(
+    X: Floats, feature: Ints, threshold: Floats, left: Ints, right: Ints, value: Floats, roots: Ints
+) -> Floats:
+    """Walk every row down every tree; a block of rows at a time, and the block tree after tree."""
+    n = len(X)
+    out = np.zeros(n)
+    for begin in range(0, n, _ROWS):
+        for root in roots:
+            for i in range(begin, min(begin + _ROWS, n)):
+                k = root
+                # ends: children stand after their parents
+                while left[k] >= 0:
+                    k = left[k] if X[i, feature[k]] <= threshold[k] else right[k]
+                out[i] += value[k]
+    return out
