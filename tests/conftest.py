@@ -7,6 +7,7 @@ from wellorder.order import pairs
 from wellorder.sweeps import dispatch
 
 settings.register_profile("wellorder", deadline=None, derandomize=True, max_examples=80)
+settings.register_profile("quick", settings.get_profile("wellorder"), max_examples=10)
 settings.load_profile("wellorder")
 
 

@@ -16,12 +16,15 @@ from wellorder.sweeps import to_numpy
 from wellorder.sweeps.device import sort_and_reach
 
 
-@pytest.fixture(params=["numpy", "torch"])
+@pytest.fixture(params=["numpy", "cpu", "cuda"])
 def put(request):
-    """Put an array where it is worked on."""
+    """Put an array where it is worked on: in NumPy, on torch's CPU, on a GPU where there is one."""
     if request.param == "numpy":
         return np.asarray
-    return pytest.importorskip("torch", reason="tensors need torch, the [gpu] extra").from_numpy
+    torch = pytest.importorskip("torch", reason="tensors need torch, the [gpu] extra")
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    return lambda values: torch.from_numpy(values).to(request.param)
 
 
 def device_windows(pairs, scores, margin=1.0):
