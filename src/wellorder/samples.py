@@ -114,7 +114,7 @@ class Sample:
         """Return a fitted model's score of each row or item; of pairs, the difference of the two."""
         if self.holds_pairs:
             return np.asarray(model.compare(self.X))
-        return list_scores(model, self.X, getattr(self.order, "group", None))
+        return list_scores(model, self.X, self.order.group)
 
     def _asked_for(self, model: Any) -> list[str]:
         """Return which of ``groups`` and ``sample_weight`` go to ``fit``.

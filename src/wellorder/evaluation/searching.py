@@ -504,7 +504,7 @@ def sample_part(part: Sample, seed: int) -> Sample:
         return part
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.choice(len(part), SAMPLE, replace=False))
-    group, n_groups = getattr(part.order, "group", None), part.order.n_groups
+    group, n_groups = part.order.group, part.order.n_groups
     if group is not None and n_groups >= len(part) // SAMPLE:
         order = rng.permutation(n_groups)
         sizes = np.bincount(group, minlength=n_groups)

@@ -81,6 +81,7 @@ class Comparisons:
                 f"comparison {itself[0]} finds item {self.left[itself[0]]} better than itself; correct or drop it"
             )
 
+    group: ClassVar[None] = None
     n_groups: ClassVar[int] = 1
     """Any two items may be compared: they are one list."""
     kind: ClassVar[Literal["comparisons"]] = "comparisons"
