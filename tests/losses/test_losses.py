@@ -26,6 +26,12 @@ def random_grades(rng, n=40, **options):
 
 
 @pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_has_its_obvious_formula(name):
+    for table in (reference.LOSSES, reference.SLOPES, reference.CURVATURES):
+        assert name in table, "write the slow, obvious loss, slope and curvature into tests/reference/pairs.py first"
+
+
+@pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("balance", ["pairs", "groups"])
 @given(case=cases())
 @both_forms
