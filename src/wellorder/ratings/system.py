@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from numbers import Real
 from typing import Any, Self
 
@@ -139,26 +140,41 @@ def _ids(values: Any, name: str) -> list[Hashable]:
     ids: list[Hashable] = column.tolist()
     if column.dtype.kind in "iubUS":  # none of these can be missing or without a hash
         return ids
-    for game, player in enumerate(ids):
-        if is_missing(player):
-            raise ValueError(f"{name}[{game}] is missing; give every player an id, or drop the game")
-        try:
-            hash(player)
-        except TypeError:
-            raise TypeError(f"{name}[{game}] is {player!r}, which is not hashable; give an id") from None
+    try:
+        missing = {player for player in dict.fromkeys(ids) if is_missing(player)}  # many games, few players
+    except TypeError:
+        game = next(place for place, player in enumerate(ids) if not _has_hash(player))
+        raise TypeError(f"{name}[{game}] is {ids[game]!r}, which is not hashable; give an id") from None
+    if missing:
+        game = next(place for place, player in enumerate(ids) if is_missing(player))
+        raise ValueError(f"{name}[{game}] is missing; give every player an id, or drop the game")
     return ids
+
+
+def _has_hash(player: Any) -> bool:
+    try:
+        hash(player)
+    except TypeError:
+        return False
+    return True
 
 
 def _number(sides: list[list[Hashable]], row: Ints, numbers: dict[Hashable, int]) -> tuple[Ints, dict[Hashable, int]]:
     """Give players numbers as they come in time, so that none, and no sum over players, depends on later games."""
-    added: dict[Hashable, int] = {}
     left, right = sides
-    found = []
-    for at in row.tolist():
-        for player in (left[at], right[at]):
-            known = numbers.get(player)
-            found.append(added.setdefault(player, len(numbers) + len(added)) if known is None else known)
-    players = np.array(found, np.int32).reshape(len(row), 2)
+    place = {player: at for at, player in enumerate(dict.fromkeys(chain(left, right)))}
+    met = np.column_stack([np.fromiter(map(place.__getitem__, side), np.int64, len(side)) for side in sides])[row]
+    first = np.empty(len(place), np.int64)
+    first[met.ravel()[::-1]] = np.arange(met.size)[
+        ::-1
+    ]  # of several entries for one player the last stays: the first game
+    known, number = list(place), np.empty(len(place), np.int32)
+    added: dict[Hashable, int] = {}
+    for at in np.argsort(first).tolist():
+        player = known[at]
+        before = numbers.get(player)
+        number[at] = added.setdefault(player, len(numbers) + len(added)) if before is None else before
+    players = number[met]
     itself = np.flatnonzero(players[:, 0] == players[:, 1])
     if itself.size:
         at = int(row[itself].min())
