@@ -45,6 +45,8 @@ class Task:
     """A table that methods are compared on: split, made into numbers, and judged."""
 
     def __init__(self, table: AnyTable) -> None:
+        if not isinstance(table, Table | ComparisonTable):
+            raise TypeError(f"this takes a table, not {type(table).__name__}; read a file with wo.read(path, target=…)")
         self.table = table
         self.order = table.order()
         self._last: tuple[Ints, TrainingPart] | None = None
