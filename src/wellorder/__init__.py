@@ -48,6 +48,12 @@ if TYPE_CHECKING:
         metrics as metrics,
         ratings as ratings,
     )
+    from .data import read as read
+    from .estimators import *  # noqa: F403 - whatever is an estimator there is one here
+    from .evaluation import compare as compare, cross_validate as cross_validate, explain as explain, search as search
+    from .order import Comparisons as Comparisons, Grades as Grades, OrderGraph as OrderGraph
+    from .persistence import load as load, save as save
+    from .spaces import Pairs as Pairs
 
     plot = figures
 

@@ -36,9 +36,12 @@ class AddsUp(BaseEstimator):
 
 
 METHOD = Method("the sum of all columns", AddsUp, lambda size: {"power": [0.5, 1.0]}, takes=("grades",))
+UNMADE = Method("it fails when it is made", lambda: 1 / 0, takes=("grades",))
 '''
 POINTS = """[wellorder.methods]
 adds-up = adding:METHOD
+cannot-be-made = adding:UNMADE
+ridge = adding:METHOD
 broken = adding:NOTHING
 number = adding:np
 """
@@ -101,6 +104,25 @@ def test_it_is_compared(installed):
     assert {"ridge", "adds-up"} <= {each["method"] for each in board["standings"]}
 
 
+def test_one_that_cannot_be_made_leaves_the_others_alone(installed):
+    """Neither in a comparison nor in a model file of another; and ridge stays ours."""
+    models = [
+        "compare",
+        "rows.csv",
+        "--target",
+        "grade",
+        "--models",
+        "ridge,cannot-be-made",
+        "--repeats",
+        "1",
+        "--json",
+    ]
+    board = json.loads(installed(*models))
+    assert [each["method"] for each in board["standings"]] == ["ridge"]
+    assert "division by zero" in json.dumps(board)
+    assert board["standings"][0]["about"] == "least squares on the grades"
+
+
 def test_without_the_package_its_model_is_refused(installed):
     """A file cannot bring a class along."""
     installed("fit", "rows.csv", "--target", "grade", "--model", "adds-up", "--no-bands", "-o", "other.wellorder")
@@ -123,7 +145,7 @@ def test_what_is_broken_is_left_out_with_a_word(monkeypatch, tmp_path):
     with pytest.warns(UserWarning, match="is left out") as heard:
         found = methods.offered_methods()
     methods.offered_methods.cache_clear()
-    assert list(found) == ["adds-up"]
+    assert list(found) == ["adds-up", "cannot-be-made", "ridge"]
     told = " ".join(str(each.message) for each in heard)
     assert "'broken' (adding:NOTHING) of an installed package is left out: AttributeError" in told
     assert "'number' (adding:np) of an installed package is left out: it is no Method, but a module" in told

@@ -159,3 +159,39 @@ def test_a_definition_of_a_known_name_is_measured_as_it_says():
 def test_clear_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_an_interval_of_a_cross_validation_ends_where_the_metric_does():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    found = wo.cross_validate(wo.RankSVM(), X, y, groups=np.arange(60) % 12, metrics=["ndcg@3"], cv=3)
+    assert found.interval("ndcg@3").high <= 1.0
+
+
+def test_records_tell_two_metrics_of_one_name_apart(tmp_path):
+    """Whoever mends a metric is not shown what the broken one said."""
+    table, records = make_table(), tmp_path / "made.records.jsonl"
+
+    def by(function):
+        metric = wo.metrics.make(function, greater_is_better=True, name="mine")
+        return wo.compare(table, ["ridge"], metric=metric, n_folds=3, n_repeats=1, records=records).leader.mean
+
+    assert by(lambda y, scores, groups=None: 1.0) == 1.0
+    assert by(lambda y, scores, groups=None: 2.0) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"function": 3}, "a metric is a function"),
+        ({"greater_is_better": "yes"}, "must be True or False"),
+        ({"bounds": (1, 0)}, "lowest and the highest"),
+        ({"bounds": 3}, "lowest and the highest"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_metric_is_refused(wrong, message):
+    right = {"function": lambda y, scores, groups=None: 1.0, "greater_is_better": True, "name": "mine"}
+    with pytest.raises(ValueError, match=message):
+        make(**(right | wrong))

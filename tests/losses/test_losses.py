@@ -123,6 +123,28 @@ def test_a_loss_of_ones_own(model):
     assert clone(clone(model).set_params(loss=Own())).fit(X, y).score(X, y) > 0.8
 
 
+def own(derivatives):
+    return type("Mine", (), {"derivatives": staticmethod(derivatives)})()
+
+
+@pytest.mark.parametrize(
+    ("derivatives", "message"),
+    [
+        (lambda d: (d, d), "must return three arrays"),
+        (lambda d: (0.0, -1.0, 0.0), "arrays of the shapes"),
+        (lambda d: (np.log(1 - d), -1 / (1 - d), d * 0), "is not finite between -3 and 3"),
+        (lambda d: ((1 - d) ** 2, 2 * (d - 1) - 1, 2 + 0 * d), "is not that of its loss"),
+        (lambda d: (np.logaddexp(0, d), 1 / (1 + np.exp(-d)), 0 * d), "turn it round"),
+        (lambda d: (1 / (1 + np.exp(d)), -np.exp(d) / (1 + np.exp(d)) ** 2, 0 * d), "is not convex"),
+    ],
+    ids=["two parts", "numbers", "not finite", "slope", "upside down", "not convex"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_wrong_loss_is_blamed_and_not_the_data(derivatives, message):
+    with pytest.raises(ValueError, match=message):
+        wo.RankSVM(loss=own(derivatives)).fit([[0.0], [1.0]], [0, 1])
+
+
 @pytest.mark.parametrize("loss", ["hings", Own, object(), 3], ids=["name", "class", "object", "number"])
 @pytest.mark.parametrize("cls", [wo.RankSVM, wo.OrderBoost])
 def test_what_is_no_loss_is_refused_with_what_would_be_one(cls, loss):

@@ -20,6 +20,7 @@ ROOT = SOURCE.parent.parent
 RIGHT = """
 from typing import Any
 
+import wellorder as wo
 from wellorder.estimators import CompareSVM, RankSVM
 from wellorder.losses import LOSSES
 from wellorder.order import Comparisons, Grades
@@ -33,6 +34,8 @@ class Mine(RankSVM):
 
 def use(ranker: RankSVM, model: CompareSVM, grades: Grades, games: Comparisons, scores: Floats, X: Any) -> None:
     ranker.fit(X, grades).coef_.sum()
+    wo.SVOR().fit(X, grades)
+    wo.cross_validate(ranker, X, grades)
     model.threshold_.is_integer()
     games.to_pairs(3)
     LOSSES["logistic"].derivatives(scores)
@@ -45,6 +48,8 @@ MISTAKES = {
     "return self.coef_": "return self.coeff_",
     "ranker.fit(X, grades).coef_": "ranker.fit(X, grades).coeff_",
     "model.threshold_": "model.treshold_",
+    "wo.SVOR()": "wo.SVOT()",
+    "wo.cross_validate(": "wo.cross_validated(",
     "games.to_pairs(3)": "games.to_pair(3)",
     ".derivatives(scores)": ".derivitives(scores)",
     "graded(scores, ": "graded(grades.level, ",

@@ -346,7 +346,7 @@ class OrderBoost(OrdinalModel):
         return Bumps.from_arrays(arrays) if self.learner == "gaussian" else Forest.from_arrays(arrays)
 
     def _check_parameters(self) -> None:
-        if isinstance(self.loss, str):
+        if isinstance(self.loss, str) or not hasattr(self.loss, "derivatives"):
             check_option(self.loss, "loss", (*_PAIR_LOSSES, *_ORDINAL_LOSSES, "squared"))
         elif not _bends(find_loss(self.loss)):
             raise ValueError(f"loss={self.loss!r} has no curvature at 0, where boosting starts; give one that has")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -36,6 +36,8 @@ class CrossValidation(Mapping[str, Floats]):
     fit_seconds: Floats
     """One a split."""
     score_seconds: Floats
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The lowest and the highest value that a metric can have: intervals end there."""
 
     def __getitem__(self, name: str) -> Floats:
         return self.by_metric[name]
@@ -54,7 +56,8 @@ class CrossValidation(Mapping[str, Floats]):
         """Return a metric's mean and its interval, corrected for training parts that overlap."""
         known = ~np.isnan(self.by_metric[name])
         n_train, n_test = np.mean(self.n_judged, axis=0)
-        return mean_interval(self.by_metric[name][known], n_train, n_test, confidence)
+        found = mean_interval(self.by_metric[name][known], n_train, n_test, confidence)
+        return found.within(self.bounds[name]) if name in self.bounds else found
 
     def __str__(self) -> str:
         width = max(len("metric"), *map(len, self.by_metric))
@@ -151,6 +154,7 @@ def cross_validate(
         n_judged=tuple((int(judged[split.train].sum()), int(judged[split.test].sum())) for split in splits),
         fit_seconds=np.array(fit_seconds),
         score_seconds=np.array(score_seconds),
+        bounds={str(measure): measure.definition.bounds for measure in measures},
     )
 
 

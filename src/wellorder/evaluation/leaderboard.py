@@ -263,8 +263,8 @@ def make_standing(
     low = high = float("nan")
     if len(finite) > 2 and float(np.ptp(finite)) > 0 and not n_without_order:
         sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
-        interval = mean_interval(finite, *sizes)
-        low, high = _within(definition, interval.low), _within(definition, interval.high)
+        interval = mean_interval(finite, *sizes).within((-np.inf, np.inf) if definition is None else definition.bounds)
+        low, high = interval.low, interval.high
     chosen = Counter(json.dumps(plain(record.params), sort_keys=True) for record in mine).most_common(1)
     return Standing(
         method=method,
@@ -281,9 +281,3 @@ def make_standing(
         params=json.loads(chosen[0][0]) if chosen else {},
         n_without_order=n_without_order,
     )
-
-
-def _within(definition: Definition | None, value: float) -> float:
-    """Keep the end of an interval to the values that a metric can have."""
-    low, high = (-np.inf, np.inf) if definition is None else definition.bounds
-    return float(min(max(value, low), high))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ def measure_size(X: Any, order: Grades | Comparisons, *, has_features: bool) -> 
 
 
 _OURS = {**estimators.METHODS, **ratings.METHODS}
+for _taken in offered_methods().keys() & _OURS.keys():
+    warnings.warn(f"the method {_taken!r} of an installed package is left out: the name is ours", stacklevel=2)
 METHODS: dict[str, Method] = dict(
     sorted((offered_methods() | _OURS).items(), key=lambda entry: (entry[1].is_baseline, entry[0] not in _OURS))
 )

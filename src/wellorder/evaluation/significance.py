@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import exp, factorial, lgamma
 from typing import Any
@@ -26,6 +26,11 @@ class Interval:
     high: float
     confidence: float
     n_splits: int
+
+    def within(self, bounds: tuple[float, float]) -> Interval:
+        """Return the interval with its ends kept to the values that a metric can have; NaN stays."""
+        low, high = np.clip([self.low, self.high], *bounds).tolist()
+        return replace(self, low=low, high=high)
 
     def __str__(self) -> str:
         return f"{self.mean:.4g} ({self.low:.4g} to {self.high:.4g})"

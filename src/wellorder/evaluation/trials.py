@@ -249,7 +249,7 @@ def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Pro
     parts = (
         task.fingerprint(),
         name,
-        sorted((parameter, repr(value)) for parameter, value in method.make().get_params().items()),
+        _params(method),
         _grid(task, method, split),
         versions(),
         split.train.tobytes(),
@@ -258,12 +258,26 @@ def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Pro
         protocol.seed,
         protocol.metric,
         protocol.metrics,
+        *((str(each), each.greater_is_better, _code(each.definition.function)) for each in protocol.own_metrics),
     )
     digest = hashlib.blake2b(digest_size=12)
     for part in parts:
         digest.update(part if isinstance(part, bytes) else repr(part).encode())
         digest.update(b"\0")
     return f"{name}/{split.repeat}.{split.fold}/{digest.hexdigest()}"
+
+
+def _code(function: Any) -> Any:
+    """Return what tells two functions of one name apart, as far as can be seen: their code and its constants."""
+    code = getattr(getattr(function, "function", function), "__code__", None)  # `metrics.make` wraps what it is given
+    return type(function).__qualname__ if code is None else (code.co_code, repr(code.co_consts), code.co_names)
+
+
+def _params(method: Method) -> Any:
+    try:
+        return sorted((parameter, repr(value)) for parameter, value in method.make().get_params().items())
+    except Exception as error:  # the trial will fail of the same, and say so in its record
+        return str(error)
 
 
 def _grid(task: Task, method: Method, split: Split) -> Any:

@@ -36,8 +36,31 @@ class _OwnLoss(PairLoss):
 
     def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
         """Return what it says, as arrays."""
-        loss, slope, curvature = self._own.derivatives(d)
+        told = self._own.derivatives(d)
+        if not isinstance(told, tuple | list) or len(told) != 3:
+            raise ValueError(f"{self.called}.derivatives must return three arrays: the loss, its slope, its curvature")
+        loss, slope, curvature = told
         return np.asarray(loss, float), np.asarray(slope, float), np.asarray(curvature, float) + np.zeros_like(d)
+
+
+def _check_own(loss: _OwnLoss) -> None:
+    """Try a loss at a few differences, and say what is wrong with it: whoever minimises it would blame the data."""
+    d = np.linspace(-3.0, 3.0, 25)
+    parts = loss.derivatives(d)
+    if any(part.shape != d.shape for part in parts):
+        shapes = ", ".join(str(part.shape) for part in parts)
+        raise ValueError(f"{loss.called}.derivatives gave arrays of the shapes {shapes} for {len(d)} differences")
+    _, slope, curvature = parts
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ValueError(f"{loss.called}.derivatives is not finite between -3 and 3")
+    step = 1e-4
+    rise = (loss.derivatives(d + step)[0] - loss.derivatives(d - step)[0]) / (2.0 * step)
+    if (np.abs(rise - slope) > 0.01 * (1.0 + np.abs(slope)) + np.abs(np.gradient(slope)).max()).any():
+        raise ValueError(f"the slope that {loss.called}.derivatives gives is not that of its loss")
+    if (slope > 1e-9).any() or not (slope < 0).any():
+        raise ValueError(f"{loss.called} does not fall as d = better − worse rises; turn it round")
+    if (curvature < -1e-9).any() or (np.diff(slope) < -1e-9).any():
+        raise ValueError(f"{loss.called} is not convex, and its minimum would be one of many; give a convex loss")
 
 
 def find_loss(loss: Any) -> PairLoss:
@@ -51,7 +74,9 @@ def find_loss(loss: Any) -> PairLoss:
             f"loss={loss!r} is not known; use one of {', '.join(map(repr, LOSSES))}, or an object with a method "
             "derivatives(d) that returns the loss, its slope and its curvature at an array of differences"
         )
-    return _OwnLoss(loss)
+    own = _OwnLoss(loss)
+    _check_own(own)
+    return own
 
 
 ROW_LOSSES: dict[str, RowLoss] = {

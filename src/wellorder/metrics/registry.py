@@ -456,6 +456,12 @@ def make(
     >>> found["first_grade"].tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0]
     """
+    if not callable(function) or isinstance(function, type):
+        raise ValueError(f"a metric is a function of (y, scores, groups=None), not {function!r}")
+    if not isinstance(greater_is_better, bool):
+        raise ValueError(f"greater_is_better must be True or False, got {greater_is_better!r}")
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be the lowest and the highest value of the metric, got {bounds!r}")
     name = getattr(function, "__name__", "") if name is None else name
     if not name.isidentifier():
         raise ValueError(f"a metric cannot be called {name!r}: name= is the word that tables and records know it by")

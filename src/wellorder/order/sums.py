@@ -54,6 +54,7 @@ class OrderSum:
 
     def take(self, places: Ints) -> OrderSum:
         """Return some of it: places count the rows of the grades and the comparisons, part by part."""
+        places = np.arange(len(self))[places]  # numbers, whatever they were given as
         taken: list[Grades | Comparisons] = []
         start = 0
         for part in self.parts:

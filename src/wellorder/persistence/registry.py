@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -73,7 +74,10 @@ def own_estimators() -> dict[str, type]:
 @cache
 def offered_estimators() -> dict[str, type]:
     """Return the estimators of methods that installed packages offer, by module and name."""
-    made = [type(method.make()) for method in offered_methods().values()]
+    made = []
+    for method in offered_methods().values():
+        with suppress(Exception):  # whatever is wrong with one, it is not wrong with the others' files
+            made.append(type(method.make()))
     return {f"{cls.__module__}.{cls.__qualname__}": cls for cls in made if not cls.__module__.startswith(f"{_OURS}.")}
 
 
