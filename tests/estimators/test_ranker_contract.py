@@ -24,6 +24,9 @@ POINTWISE = ("SVOR", "ProportionalOdds", "ConvexHullRanker", "PlugInRanker", "Ri
 
 REASONS = {
     "groups": dict.fromkeys(POINTWISE, ALONE),
+    "groups of methods": dict.fromkeys(
+        ("svor", "proportional-odds", "convex-hull-ranker", "plug-in-ranker", "ridge", "lightgbm"), ALONE
+    ),
     "raised groups": {
         **dict.fromkeys(POINTWISE, ALONE),
         "OrderEnsemble": "one of its members learns from each row's grade alone",
@@ -72,7 +75,7 @@ def close(actual, expected, rel=1e-3):
 
 
 def test_nobody_is_excused_who_is_not_there():
-    assert {name for excuses in REASONS.values() for name in excuses} <= {*GRADED}
+    assert {name for excuses in REASONS.values() for name in excuses} <= {*GRADED, *METHODS}
 
 
 @pytest.mark.parametrize("name", GRADED)
@@ -81,17 +84,41 @@ def test_better_stands_above(name):
     assert swapped(make(name).fit(X, y), X, y, None) < 0.2
 
 
+def told_and_untold(make_model):
+    """Return the swapped pairs of a model that knows the groups, and of one that does not.
+
+    Within a group the first column says all; between groups it misleads whoever is not told of them.
+    """
+    rng = np.random.default_rng(1)
+    group = np.repeat(np.arange(8), 30)
+    inside = rng.standard_normal(240)
+    X = np.column_stack([inside - 2.0 * group, rng.standard_normal(240)])
+    y = np.digitize(inside + group, np.quantile(inside + group, [0.25, 0.5, 0.75]))
+    told, untold = make_model().fit(X, y, groups=group), make_model().fit(X, y)
+    return swapped(told, X, y, group), swapped(untold, X, y, group)
+
+
 @pytest.mark.parametrize("name", GRADED)
 def test_groups_matter(name):
-    """Within a group the first column says all; between groups it misleads whoever is not told of them."""
     excused("groups", name)
-    rng = np.random.default_rng(1)
-    group = np.repeat(np.arange(8), 12)
-    inside = rng.standard_normal(96)
-    X = np.column_stack([inside - 2.0 * group, rng.standard_normal(96)])
-    y = np.digitize(inside + group, np.quantile(inside + group, [0.25, 0.5, 0.75]))
-    told, untold = make(name).fit(X, y, groups=group), make(name).fit(X, y)
-    assert swapped(told, X, y, group) + 0.1 < swapped(untold, X, y, group)
+    told, untold = told_and_untold(lambda: make(name))
+    assert told + 0.1 < untold
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("name", [name for name in GRADED if "kernel" in make(name).get_params()])
+def test_groups_matter_to_kernels_too(name, kernel):
+    excused("groups", name)
+    told, untold = told_and_untold(lambda: make(name, kernel=kernel))
+    assert told + 0.02 < untold
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if "grades" in method.takes])
+def test_methods_are_told_of_the_groups(name):
+    """As ``fit`` and ``compare`` make them: with groups a method is better within them, or looks at single rows."""
+    excused("groups of methods", name)
+    told, untold = told_and_untold(METHODS[name].make)
+    assert told + 0.02 < untold
 
 
 @pytest.mark.parametrize("name", GRADED)
