@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from ..losses import LOSSES, TiedPairs, tied_risk
 from ..methods import Method, costs
 from ..order import Comparisons
+from ..samples import Sample
 from ..spaces import (
     KernelSpace,
     NystroemMap,
@@ -155,7 +156,7 @@ def unseen_differences(model: CompareSVM, items: Any, pairs: TiedPairs, size: fl
     fold_of = np.empty(len(decided), np.int64)
     fold_of[shuffled] = np.arange(len(decided)) % N_FOLDS
     fold = fold_of[key]
-    order = Comparisons(pairs.low, pairs.high, pairs.outcome, pairs.weight)
+    sample = Sample(items, Comparisons(pairs.low, pairs.high, pairs.outcome, pairs.weight))
     d, known = np.zeros(len(pairs)), np.zeros(len(pairs), dtype=bool)
     for place in range(N_FOLDS):
         train, test = np.flatnonzero(fold != place), np.flatnonzero(fold == place)
@@ -164,7 +165,7 @@ def unseen_differences(model: CompareSVM, items: Any, pairs: TiedPairs, size: fl
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what there is to say, the fit on all comparisons says
-            scores = np.asarray(clone(model).fit(items, order.take(train)).decision_function(items), dtype=float)
+            scores = np.asarray(sample.scores(sample.take(train).fit(clone(model))), dtype=float)
         own = root_mean_square(pairs.differences(scores), pairs.weight)
         d[test], known[test] = rest.differences(scores) * (size / own if own > 0 else 0.0), True
     return d, known

@@ -169,7 +169,7 @@ def run_trial(
             )
             searched = time.perf_counter()
             with deadline(left):
-                model.set_params(**params).fit(part.X, part.order)
+                part.fit(model.set_params(**params))
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             judgement = task.judge(scores, split.test, protocol.measures, threshold_of(model), advantage_of(model))
