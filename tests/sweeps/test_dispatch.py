@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -78,3 +79,15 @@ def test_results_keep_their_order_and_errors_come_through(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         dispatch.parallel_map(lambda x: 1 / x, [1, 2, 0], 10**6)
     np.testing.assert_equal(dispatch.parallel_map(lambda x: x, [1], 10**6), [1])
+
+
+def test_compiled_sweeps_travel_by_name():
+    """Processes send sweeps to each other: unpickling one must not load Numba beside a thread that does."""
+    from wellorder.sweeps.games import _COMPILED
+    from wellorder.sweeps.sides import radix_argsort
+
+    radix_argsort(np.array([2.0, 1.0]))
+    written = pickle.dumps(radix_argsort)
+    assert b"numba" not in written
+    assert pickle.loads(written) is radix_argsort
+    assert all(type(pickle.loads(pickle.dumps(sweep))) is type(sweep) for sweep in _COMPILED.values())

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, update_wrapper
+from importlib import import_module
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -62,6 +63,15 @@ class _Compiled:
             with _compiling:
                 self.compiled = _compile(self.function)
         return self.compiled(*args)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
+        """Travel by name: whoever unpickles it compiles his own, and loads Numba no sooner than he needs it."""
+        return _named, (self.function.__module__, self.function.__qualname__)
+
+
+def _named(module: str, name: str) -> Any:
+    found = getattr(import_module(module), name)
+    return found if isinstance(found, _Compiled) else jit(found)
 
 
 def jit(function: F) -> F:
