@@ -161,7 +161,7 @@ class NDCGCurveDisplay(Drawable):
         ax = axes_for(ax, self.size)
         quieten(ax, grid="y")
         self.lines_ = draw_lines(ax, self.lines, markers=True)
-        last = max((line.x.max(initial=1.0) for line in self.lines), default=1.0)
+        last = max((float(line.x.max(initial=1.0)) for line in self.lines), default=1.0)
         ax.set_xlim(0.7, last + 0.3)
         step = max(1, round(last / 10))
         ax.set_xticks(sorted({1, *range(step, int(last) + 1, step)}))

@@ -132,7 +132,7 @@ def simulate(seed: int = 0, n_each: int = 500) -> dict[str, TheoryCurve]:
     """Fit the four methods of Figure 1; rounds are chosen on a second sample of the same size."""
     rng = np.random.default_rng(seed)
     (X, y), (X_val, y_val) = draw(rng, n_each), draw(rng, n_each)
-    scale = X.std()  # bumps are as wide as sigma² = 0.5 on x itself, not on x standardised
+    scale = float(X.std())  # bumps are as wide as sigma² = 0.5 on x itself, not on x standardised
     curves = {}
     for name, theory in _THEORIES.items():
         model = OrderBoost(name, width=0.5 / scale**2).fit(X, y, X_val=X_val, y_val=y_val)
