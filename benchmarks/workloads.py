@@ -240,8 +240,11 @@ def _growth(what: str, value: int) -> Workload:
     )
 
 
+_ROWS = (200, 500, 2_000, 5_000, 20_000, 200_000, 1_000_000)
+"""From what most people have to what few have."""
+
 _ALL = (
-    *(_one_list(kind, n) for kind in _KINDS for n in (2_000, 20_000, 200_000, 1_000_000)),
+    *(_one_list(kind, n) for kind in _KINDS for n in _ROWS),
     *(_floors(kind, n, 50) for kind in _KINDS for n in (100_000, 1_000_000)),
     _floors("levels", 10_000_000, 20),
     *(_distorted(kind, n) for kind in _KINDS for n in (2_000, 20_000, 200_000, 1_000_000)),

@@ -196,8 +196,25 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
             f"{type(estimator).__name__} needs all rows in one place, and takes no Dask arrays; these do: "
             f"{', '.join(_TAKE_DASK)}. If X fits into memory, give X.compute()"
         )
+    if type(X) is np.ndarray:
+        return _checked(estimator, X, **options)
     X = to_numpy(X) if is_tensor(X) else each_entry_once(X)
     return validation.validate_data(estimator, X, **options)
+
+
+def _checked(estimator: Any, X: Array, *, reset: bool = True, **options: Any) -> Any:
+    """Check a plain array as scikit-learn does; one that needs nothing done to it in a tenth of the time."""
+    plain = X.ndim == 2 and X.size > 0 and X.dtype == np.float64 and options.keys() <= {"accept_sparse", "dtype"}
+    named = hasattr(estimator, "feature_names_in_")
+    if plain and (reset or (not named and getattr(estimator, "n_features_in_", 0) == X.shape[1])):
+        with np.errstate(over="ignore", invalid="ignore"):
+            plain = bool(np.isfinite(X.sum()))
+        if plain:
+            estimator.n_features_in_ = X.shape[1]
+            if named:
+                del estimator.feature_names_in_
+            return X
+    return validation.validate_data(estimator, X, reset=reset, **options)
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:

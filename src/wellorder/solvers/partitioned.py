@@ -15,7 +15,7 @@ import numpy as np
 
 from ..losses import PairLoss, PairSet, RiskAt, risk_at
 from ..order import Balance, GradedPairs, OrderGraph, make_pairs
-from ..spaces import CoefficientSpace, PartedSpace, RowSpace, Space
+from ..spaces import CoefficientSpace, KernelSpace, LinearSpace, PartedSpace, RowSpace, Space
 from ..sweeps import Array, Floats, Ints
 from .problem import Problem
 
@@ -77,7 +77,10 @@ def pose_problem(space: Space, pairs: PairSet, loss: PairLoss, C: float) -> Prob
 
 
 def _pose(space: Space, pairs: PairSet, loss: PairLoss, strength: float) -> Problem:
-    if not isinstance(space, PartedSpace) or not isinstance(pairs, GradedPairs) or not within_parts(space, pairs):
+    # asking about a class first: asking about a protocol takes as long as a step on few rows
+    if isinstance(space, LinearSpace | KernelSpace) or not isinstance(space, PartedSpace):
+        return Problem(space, pairs, loss, strength)
+    if not isinstance(pairs, GradedPairs) or not within_parts(space, pairs):
         return Problem(space, pairs, loss, strength)
     held = _hold_pairs(space, pairs)
     return PartitionedProblem(CoefficientSpace(space.n_coef), pairs, loss, strength, space, held)
