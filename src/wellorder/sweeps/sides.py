@@ -271,99 +271,86 @@ def planned_sums(plan: SumPlan, payload: Floats) -> Floats:
 
 # --------------------------------------------------------------------------------------- sorting
 
-_DIGIT_BITS = 11
-_N_DIGITS = 6  # 6 digits of 11 bits cover the 64 bits of a float
-_LEADING = 3  # digits that are sorted first: sign, exponent and 21 bits of the mantissa
+# A function of NumPy's costs a tenth of a second when a compiled function that calls it is compiled, and a first fit
+# waits for that. So arrays are made outside, and what is inside are loops.
+
+_FEW_KEYS = 20_000
+"""Below so many rows digits of 8 bits are sorted by, above of 11: counting buckets must cost less than moving rows."""
 
 
-@jit
 def radix_argsort(values: Floats) -> Ints:
-    """Sort rows by value, ascending and stable; O(n) for all but contrived values. No NaN.
-
-    A radix sort on the leading 33 bits leaves almost every row in place; an insertion sort finishes.
-    Where it would have to move rows far (values that differ in their last bits only), the remaining
-    digits are sorted first, which makes the order exact whatever the values are.
-    """
+    """Sort rows by value, ascending and stable; O(n) for all but contrived values. No NaN."""
     n = len(values)
-    key: Ints = np.empty(n, np.uint64)
-    row: Ints = np.empty(n, np.int32)
-    sign = np.uint64(1) << np.uint64(63)
-    bits = values.view(np.uint64)
-    for i in range(n):
-        # negative floats order backwards, and below the positive ones
-        key[i] = ~bits[i] if bits[i] & sign else bits[i] | sign
-        row[i] = i
-    key, row = _radix_passes(key, row, _N_DIGITS - _LEADING)
-    if not _insertion(key, row, 8 * n):
-        for i in range(n):
-            b = bits[i]
-            key[i] = ~b if b & sign else b | sign
-            row[i] = i
-        key, row = _radix_passes(key, row, 0)
-    return row
+    digit_bits = 8 if n < _FEW_KEYS else 11
+    rows, count = np.empty((2, n), np.int32), np.empty(1 << digit_bits, np.int64)
+    return rows[radix_sort(values.view(np.uint64), np.empty((2, n), np.uint64), rows, count, digit_bits)]
 
 
 @jit
-def _radix_passes(key: Ints, row: Ints, first_digit: int) -> tuple[Ints, Ints]:
-    """Sort keys, and rows along with them, by the digits from ``first_digit`` up."""
-    n = len(key)
-    buckets = 1 << _DIGIT_BITS
-    mask = np.uint64(buckets - 1)
-    other_key = np.empty(n, np.uint64)
-    other_row = np.empty(n, np.int32)
-    for digit in range(first_digit, _N_DIGITS):
-        shift = np.uint64(digit * _DIGIT_BITS)
-        count = np.zeros(buckets, np.int64)
-        for i in range(n):
-            count[(key[i] >> shift) & mask] += 1
-        start = 0
-        for b in range(buckets):
-            size = count[b]
-            count[b] = start
-            start += size
-        for i in range(n):
-            b = (key[i] >> shift) & mask
-            place = count[b]
-            count[b] = place + 1
-            other_key[place] = key[i]
-            other_row[place] = row[i]
-        key, other_key = other_key, key
-        row, other_row = other_row, row
-    return key, row
+def radix_sort(bits: Ints, key: Ints, row: Ints, count: Ints, digit_bits: int) -> int:
+    """Sort rows into one of two lines of ``row``, and say which.
 
-
-@jit
-def _insertion(key: Ints, row: Ints, budget: int) -> bool:
-    """Finish a nearly sorted array in place; give up (False) after ``budget`` moves."""
-    # invariant: the first i keys are sorted
-    for i in range(1, len(key)):
-        k = key[i]
-        j = i - 1
-        if key[j] > k:
-            r = row[i]
-            while j >= 0 and key[j] > k:
-                key[j + 1] = key[j]
-                row[j + 1] = row[j]
+    A radix sort on the three leading digits, which hold sign, exponent and some of the mantissa, leaves almost every
+    row in place; an insertion sort finishes. Where it would have to move rows far (values that differ in their last
+    bits only), all digits are sorted by, which makes the order exact whatever the values are.
+    """
+    n, n_buckets = len(bits), len(count)
+    sign, mask = np.uint64(1) << np.uint64(63), np.uint64(n_buckets - 1)
+    shift, at = 64 - 3 * digit_bits, 0
+    while True:
+        for i in range(n):
+            # negative floats order backwards, and below the positive ones
+            key[0, i] = ~bits[i] if bits[i] & sign else bits[i] | sign
+            row[0, i] = i
+        at, certain = 0, shift == 0
+        while shift < 64:
+            for b in range(n_buckets):
+                count[b] = 0
+            for i in range(n):
+                count[(key[at, i] >> np.uint64(shift)) & mask] += 1
+            start = 0
+            for b in range(n_buckets):
+                size = count[b]
+                count[b] = start
+                start += size
+            for i in range(n):
+                bucket = (key[at, i] >> np.uint64(shift)) & mask
+                place = count[bucket]
+                count[bucket] = place + 1
+                key[1 - at, place] = key[at, i]
+                row[1 - at, place] = row[at, i]
+            at = 1 - at
+            shift += digit_bits
+        budget = 8 * n
+        # invariant: the first i keys are sorted
+        for i in range(1, n):
+            k, r, j = key[at, i], row[at, i], i - 1
+            while j >= 0 and key[at, j] > k and budget > 0:
+                key[at, j + 1] = key[at, j]
+                row[at, j + 1] = row[at, j]
                 j -= 1
-            key[j + 1] = k
-            row[j + 1] = r
-            budget -= i - 1 - j
-            if budget < 0:
-                return False
-    return True
+                budget -= 1
+            key[at, j + 1] = k
+            row[at, j + 1] = r
+        if budget > 0 or certain:
+            return at
+        shift = 0
 
 
-@jit
 def bucket_rows(rows: Ints, group: Ints, bounds: Ints) -> Ints:
     """Move sorted rows into their groups' blocks, keeping their order; rows of group −1 drop out."""
-    place = bounds[:-1].copy()
     out = np.empty(bounds[-1], np.int32)
-    for row in rows:
-        g = group[row]
-        if g >= 0:
-            out[place[g]] = row
-            place[g] += 1
+    _fill_buckets(rows, group, bounds[:-1].copy(), out)
     return out
+
+
+@jit
+def _fill_buckets(rows: Ints, group: Ints, place: Ints, out: Ints) -> None:
+    for i in range(len(rows)):
+        g = group[rows[i]]
+        if g >= 0:
+            out[place[g]] = rows[i]
+            place[g] += 1
 
 
 @jit
@@ -383,14 +370,19 @@ def sums_until(values: Floats, first: Ints) -> Floats:
 # of a sweep stands at position t, or n − 1 − t in the mirror; ``bounds`` and ``reach`` count steps.
 
 
-@jit
 def compiled_reach(ascending: Floats, bounds: Ints, margin: float, mirror: bool) -> Ints:
     """Find, for each step, the end of the steps of its group whose score is less than margin higher.
 
     In the mirror: less than margin lower. O(n): both ends of the window only move forward.
     """
+    out = np.empty(len(ascending), np.int32)
+    _fill_reach(ascending, bounds, margin, mirror, out)
+    return out
+
+
+@jit
+def _fill_reach(ascending: Floats, bounds: Ints, margin: float, mirror: bool, out: Ints) -> None:
     n = len(ascending)
-    out = np.empty(n, np.int32)
     for g in range(len(bounds) - 1):
         end = bounds[g]
         for t in range(bounds[g], bounds[g + 1]):
@@ -402,7 +394,6 @@ def compiled_reach(ascending: Floats, bounds: Ints, margin: float, mirror: bool)
                 while end < bounds[g + 1] and ascending[end] - ascending[t] < margin:
                     end += 1
             out[t] = end
-    return out
 
 
 # --------------------------------------------------------------------------------------------------
@@ -419,7 +410,6 @@ _BLOCK = 128
 """Steps that enter the window before the rows that see them are served: their states fit into the nearest cache."""
 
 
-@jit
 def dense_sums(
     cell: Ints, reach: Ints, payload: Floats, table: Floats, first_cell: Ints, bounds: Ints, mirror: bool
 ) -> Floats:
@@ -429,13 +419,30 @@ def dense_sums(
     cells of the group are kept up at each step that enters, for a block of steps at a time; a row then reads one of
     them. No branch depends on the data.
     """
+    out = np.empty(payload.shape)
+    seen = np.empty((_BLOCK + 1, table.shape[1]))
+    _fill_dense(cell, reach, payload, table, first_cell, bounds, mirror, seen, out)
+    return out
+
+
+@jit
+def _fill_dense(
+    cell: Ints,
+    reach: Ints,
+    payload: Floats,
+    table: Floats,
+    first_cell: Ints,
+    bounds: Ints,
+    mirror: bool,
+    seen: Floats,
+    out: Floats,
+) -> None:
     m, n = payload.shape
     width = table.shape[1]
-    seen = np.zeros((_BLOCK + 1, width))
-    out = np.empty((m, n))
     for k in range(m):
         for g in range(len(bounds) - 1):
-            seen[0] = 0.0
+            for there in range(width):
+                seen[0, there] = 0.0
             lowest = first_cell[len(bounds) - 2 - g if mirror else g]
             t, start = bounds[g], bounds[g]
             while t < bounds[g + 1]:
@@ -450,12 +457,11 @@ def dense_sums(
                     i = n - 1 - t if mirror else t
                     out[k, i] = seen[reach[t] - start, cell[i] - lowest]
                     t += 1
-                seen[0] = seen[stop - start]
+                for there in range(width):
+                    seen[0, there] = seen[stop - start, there]
                 start = stop
-    return out
 
 
-@jit
 def edge_sums(
     cell: Ints, reach: Ints, payload: Floats, indptr: Ints, indices: Ints, weights: Floats, mirror: bool
 ) -> Floats:
@@ -465,8 +471,24 @@ def edge_sums(
     group, so what earlier groups left behind is never read. Many lines should be payload.T of rows in memory.
     """
     m, n = payload.shape
-    seen = np.zeros((len(indptr) - 1, m))
     out = np.zeros((n, m))
+    _fill_edges(cell, reach, payload, indptr, indices, weights, mirror, np.zeros((len(indptr) - 1, m)), out)
+    return out.T
+
+
+@jit
+def _fill_edges(
+    cell: Ints,
+    reach: Ints,
+    payload: Floats,
+    indptr: Ints,
+    indices: Ints,
+    weights: Floats,
+    mirror: bool,
+    seen: Floats,
+    out: Floats,
+) -> None:
+    m, n = payload.shape
     end = 0
     for t in range(n):
         # invariant: seen[c] is the sum of payload over the steps before ``end`` in cell c
@@ -479,7 +501,6 @@ def edge_sums(
         for e in range(indptr[cell[i]], indptr[cell[i] + 1]):
             for k in range(m):
                 out[i, k] += weights[e] * seen[indices[e], k]
-    return out.T
 
 
 # ---------------------------------------------------------------------------------------- ladders
@@ -494,7 +515,6 @@ _FAN_BITS = 3
 _FAN = 1 << _FAN_BITS
 
 
-@jit
 def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool) -> Floats:
     """Sum payloads over the window and over all higher ranks of the group: O(n log n).
 
@@ -502,34 +522,37 @@ def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: 
     window of i with rank[p] < rank[i]: of many ranks, those of higher chunks, and those of the same chunk, where
     every chunk of a group is a group of its own.
     """
-    m, n = payload.shape
-    if n == 0 or rank.max() < _ONE_TREE:
-        return _wide_tree_sums(rank, reach, payload, bounds, mirror)
+    size = int(rank.max(initial=0)) + 1
+    if size <= _ONE_TREE:
+        out = np.empty(payload.shape)
+        _fill_ladder(rank, reach, payload, bounds, mirror, *_plant(size), out)
+        return out
     out, steps, inner_rank, inner_reach, moved, inner_bounds = _part_chunks(rank, reach, payload, bounds, mirror)
-    inner = fenwick_sums(inner_rank, inner_reach, moved, inner_bounds, False)
-    for place in range(n):
-        i = n - 1 - steps[place] if mirror else steps[place]
-        for k in range(m):
-            out[k, i] += inner[k, place]
+    out[:, len(rank) - 1 - steps if mirror else steps] += fenwick_sums(
+        inner_rank, inner_reach, moved, inner_bounds, False
+    )
     return out
 
 
+def _plant(size: int) -> tuple[Ints, Floats]:
+    """Return the first node on each floor, and the end, of a tree over so many ranks; and the tree."""
+    first, nodes = [0], size
+    while nodes > 1 or len(first) == 1:
+        nodes = (nodes - 1) // _FAN + 1
+        first.append(first[-1] + nodes)
+    return np.array(first, np.uint64), np.zeros((first[-1], _FAN))
+
+
 @jit
-def _wide_tree_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool) -> Floats:
+def _fill_ladder(
+    rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool, first: Ints, tree: Floats, out: Floats
+) -> None:
     """Do the same with a tree that holds, for each of a node's children, what has entered under those before it.
 
     A step that enters adds to one node on each floor, a row that looks reads one; neither branches on data.
     """
     m, n = payload.shape
-    out = np.empty((m, n))
-    size = rank.max() + 1 if n else 1
-    floors = 1
-    while size > 1 << (_FAN_BITS * floors):
-        floors += 1
-    first = np.zeros(floors + 1, np.uint64)  # of the nodes on each floor
-    for f in range(floors):
-        first[f + 1] = first[f] + np.uint64(((size - 1) >> (_FAN_BITS * (f + 1))) + 1)
-    tree = np.zeros((int(first[floors]), _FAN))
+    floors = len(first) - 1
     bits, low = np.uint64(_FAN_BITS), np.uint64(_FAN - 1)  # unsigned: no index wraps round
     for k in range(m):
         for g in range(len(bounds) - 1):
@@ -553,22 +576,18 @@ def _wide_tree_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirr
                     above >>= bits
                     total += tree[first[f] + above, child]
                 out[k, i] = total
-            _clear(tree, first, rank, bounds[g], bounds[g + 1], mirror)
-    return out
-
-
-@jit
-def _clear(tree: Floats, first: Ints, rank: Ints, start: int, stop: int, mirror: bool) -> None:
-    """Empty the nodes that the steps of a group have touched; all of them, where that is less work."""
-    n = len(rank)
-    if (stop - start) * (len(first) - 1) > len(tree):
-        tree[:] = 0.0
-        return
-    for t in range(start, stop):
-        above = np.uint64(rank[n - 1 - t if mirror else t])
-        for f in range(len(first) - 1):
-            above >>= np.uint64(_FAN_BITS)
-            tree[first[f] + above] = 0.0
+            # emptied for the next group: what its steps have touched, or all, where that is less work
+            if (bounds[g + 1] - bounds[g]) * floors > len(tree):
+                for node in range(len(tree)):
+                    for c in range(_FAN):
+                        tree[node, c] = 0.0
+            else:
+                for t in range(bounds[g], bounds[g + 1]):
+                    above = np.uint64(rank[n - 1 - t if mirror else t])
+                    for f in range(floors):
+                        above >>= bits
+                        for c in range(_FAN):
+                            tree[first[f] + above, c] = 0.0
 
 
 @jit
