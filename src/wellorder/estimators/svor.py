@@ -294,8 +294,9 @@ def ordinal_svm(
 
 def _solve(problem: OrdinalProblem, /, *, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
     """Solve a smooth problem."""
-    preconditioner = diagonal(problem, start) if problem.has_columns else IDENTITY
-    return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter, certain=True)
+    first = problem.first(start)
+    preconditioner = diagonal(problem, first) if problem.has_columns else IDENTITY
+    return newton_cg(problem, start=first, preconditioner=preconditioner, tol=tol, max_iter=max_iter, certain=True)
 
 
 def _over_kernel(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ..order import DeviceWindows, GradedPairs, Windows, make_windows
+from ..order import AnyWindows, DeviceWindows, GradedPairs, make_windows
 from ..sweeps import Floats, dot, logistic_product, logistic_risk, namespace
 from .risk import PairLoss, RiskAt
 
@@ -27,10 +27,12 @@ class Shortfalls:
     Everything here is in the windows' sorted order.
     """
 
-    def __init__(self, windows: Windows | DeviceWindows) -> None:
+    def __init__(self, windows: AnyWindows) -> None:
         self._windows = windows
-        margin, s, factor, xp = windows.margin, windows.scores, windows.factor, namespace(windows.scores)
-        (n_above, s_above), (n_below, s_below) = windows.sums(xp.stack([xp.ones_like(s), s]))
+        margin, s, factor = windows.margin, windows.scores, windows.factor
+        payload = namespace(s).ones((2, len(s)), dtype=s.dtype, device=s.device)
+        payload[1] = s
+        (n_above, s_above), (n_below, s_below) = windows.sums(payload)
         if factor is not None:
             for part in (n_above, s_above, n_below, s_below):
                 part *= factor
@@ -49,7 +51,7 @@ class Shortfalls:
 
     def form(self, V: Floats) -> Floats:
         """Return Vᵀ H V = S + Sᵀ: what the rows see above themselves is what they see below, transposed."""
-        assert isinstance(self._windows, Windows)
+        assert not isinstance(self._windows, DeviceWindows)
         below = self._windows.sums_below(V.T).T
         below *= -2.0 if self._windows.factor is None else -2.0 * self._windows.factor[:, None]
         below += self.degree[:, None] * V
@@ -58,13 +60,11 @@ class Shortfalls:
 
     def product(self, v: Any) -> Any:
         """Return H v; of several vectors at once, one a line."""
-        above, below = self._windows.sums(v if v.ndim > 1 else v[None])
-        above, below = above.reshape(v.shape), below.reshape(v.shape)
-        above += below
+        around = self._windows.sums_around(v if v.ndim > 1 else v[None]).reshape(v.shape)
         if self._windows.factor is not None:
-            above *= self._windows.factor
+            around *= self._windows.factor
         out = v * self.degree
-        out -= above
+        out -= around
         out *= 2.0
         return out
 
@@ -86,8 +86,8 @@ class SquaredHinge(PairLoss):
             gradient=windows.to_rows(short.gradient),
             slope=-2.0 * short.total,
             hessian_diagonal=lambda: windows.to_rows(2.0 * short.degree),
-            hessian_product=lambda u: windows.to_rows(short.product(u[..., windows.rows])),
-            hessian_form=(lambda U: short.form(U[windows.rows])) if isinstance(windows, Windows) else None,
+            hessian_product=lambda u: windows.to_rows(short.product(windows.from_rows(u))),
+            hessian_form=(lambda U: short.form(U[windows.rows])) if not isinstance(windows, DeviceWindows) else None,
         )
 
 
@@ -120,12 +120,12 @@ class SmoothHinge(PairLoss):
     def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         """Sum over the pairs of graded rows in four sweeps after one sort."""
         a, width = self.steepness, self.width
-        outer = Windows(pairs, scores, margin=1.0 / a)
+        outer = make_windows(pairs, scores, margin=1.0 / a)
         far, near = Shortfalls(outer), Shortfalls(outer.with_margin((1.0 - width) / a))
         scale = a**2 / (2.0 * width)
 
         def product(u: Floats) -> Floats:
-            v = u[outer.rows]
+            v = outer.from_rows(u)
             return outer.to_rows(scale * (far.product(v) - near.product(v)))
 
         return RiskAt(
@@ -163,7 +163,7 @@ class Hinge(PairLoss):
     def graded(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         """Sum over the pairs of graded rows in two sweeps."""
         a = self.steepness
-        windows = Windows(pairs, scores, margin=1.0 / a)
+        windows = make_windows(pairs, scores, margin=1.0 / a)
         s = windows.scores
         (n_above, _), (n_below, s_below) = windows.sums(np.vstack([np.ones_like(s), s]))
         if windows.factor is not None:

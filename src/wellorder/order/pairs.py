@@ -14,7 +14,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Bools, Edges, EdgeTable, Floats, Ints, Links, ranges, sums_at, sums_before, use_compiled
+from ..sweeps import (
+    Array,
+    Bools,
+    Edges,
+    EdgeTable,
+    Floats,
+    Ints,
+    Links,
+    ranges,
+    sums_at,
+    sums_before,
+    use_compiled,
+)
 from .graph import CostTable, Full, OrderGraph, Scale
 
 # --------------------------------------------------------------------------------------------------
@@ -550,6 +562,25 @@ class GradedPairs:
             partner=none if self.weight is None else self.weight[rows],
             scale=none if self.scale is None else self.scale[rows],
         )
+
+    @cached_property
+    def table(self) -> Floats:
+        """W of every pair of active rows, those below by those above them, and zero elsewhere: for few rows."""
+        cells = self.cells
+        of_cells = np.zeros((cells.n, cells.n))
+        if cells.pairs is not None:
+            low, high, weight = cells.pairs
+            of_cells[low, high] = weight
+        else:
+            below = np.arange(cells.n)[:, None] < np.arange(cells.n)
+            of_cells[below & (cells.group[:, None] == cells.group)] = 1.0
+            if cells.scale is not None:
+                of_cells *= cells.scale - cells.scale[:, None]
+        cell = cells.of_row[self.active]
+        out = np.asarray(of_cells[cell[:, None], cell])
+        if self.weight is not None:
+            out *= self.weight[self.active]
+        return out if self.factor is None else out * self.factor[self.active][:, None]
 
     def centred(self, scores: Floats) -> Floats:
         """Shift the scores of each group to mean zero: no risk changes, and sums keep their digits."""

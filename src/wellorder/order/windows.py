@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from ..sweeps import (
     sort_rows,
     spread,
     take,
+    use_compiled,
 )
 from .columns import exact_numbers, in_order
 from .pairs import GradedPairs
@@ -51,14 +52,15 @@ class Windows:
 
     def __init__(self, pairs: GradedPairs, scores: Floats, margin: float) -> None:
         self._n_rows = pairs.n_rows
-        self.rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=pairs.compiled)
+        compiled = pairs.compiled or use_compiled(pairs.n_rows, often=True)
+        self.rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=compiled)
         ascending = scores[self.rows]
         self.scores = _centred(ascending, pairs.bounds)
         self.weight = None if pairs.weight is None else pairs.weight[self.rows]
         self.factor = None if pairs.factor is None else pairs.factor[self.rows]
         cells, cell = pairs.cells, pairs.cells.of_row[self.rows]
         self._scale = None if cells.scale is None else cells.scale[cell]
-        self._make_side = partial(Side, ascending, pairs.bounds, cell, compiled=pairs.compiled)
+        self._make_side = partial(Side, ascending, pairs.bounds, cell, compiled=compiled)
         above: Edges | Ladder
         below: Edges | Ladder
         if cells.pairs is not None:
@@ -99,6 +101,12 @@ class Windows:
         above, below = self._both(np.vstack([payload, self._scale * payload]))
         return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
 
+    def sums_around(self, payload: Floats) -> Floats:
+        """Sum over the rows above and below each row together."""
+        above, below = self.sums(payload)
+        above += below
+        return above
+
     def sums_below(self, payload: Floats) -> Floats:
         """Sum over the rows below each row only: for many lines, best the transpose of rows in memory."""
         if self.weight is not None:
@@ -107,6 +115,10 @@ class Windows:
         if self._scale is None:
             return below
         return np.asarray(self._scale * below - self._sides[1].sums(self._scale * payload))
+
+    def from_rows(self, values: Floats) -> Floats:
+        """Put values of rows into sorted order."""
+        return values[self.rows]
 
     def to_rows(self, values: Floats) -> Floats:
         """Put values in sorted order back to their rows; rows in no pair get zero."""
@@ -126,6 +138,65 @@ def _centred(ascending: Floats, bounds: Ints) -> Floats:
         return ascending
     sizes = np.diff(bounds)
     return ascending - np.repeat(np.add.reduceat(ascending, bounds[:-1]) / sizes, sizes)
+
+
+# --------------------------------------------------------------------------------------------------
+# The same where rows are so few that a table of all pairs costs less than a sort.
+
+
+class TableWindows:
+    """The pairs (i above j) with s_i − s_j < margin: as :class:`Windows`, and used in its place.
+
+    The rows stay as they are, and their weights are those of the table.
+    """
+
+    weight = factor = None
+
+    def __init__(self, pairs: GradedPairs, scores: Floats, margin: float) -> None:
+        self._n_rows = pairs.n_rows
+        self.rows, self._weights = pairs.active, pairs.table
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.scores = pairs.centred(scores)[self.rows]
+            given = scores[self.rows]
+            self._rises = given - given[:, None]
+        self._set_margin(margin)
+
+    def with_margin(self, margin: float) -> TableWindows:
+        """Return the windows of another margin at the same scores."""
+        other = copy(self)
+        other._set_margin(margin)
+        return other
+
+    def _set_margin(self, margin: float) -> None:
+        self.margin = margin
+        self._seen = self._weights * (self._rises < margin)
+        self._around: Floats | None = None
+
+    def sums(self, payload: Floats) -> tuple[Floats, Floats]:
+        """Sum W·ω·payload over the rows above each row, and over the rows below it, the row's own factor included."""
+        return payload @ self._seen.T, payload @ self._seen
+
+    def sums_around(self, payload: Floats) -> Floats:
+        """Sum over the rows above and below each row together."""
+        if self._around is None:
+            self._around = self._seen + self._seen.T
+        return payload @ self._around
+
+    def sums_below(self, payload: Floats) -> Floats:
+        """Sum over the rows below each row only."""
+        return payload @ self._seen
+
+    def from_rows(self, values: Floats) -> Floats:
+        """Leave out the values of rows in no pair."""
+        return values if len(self.rows) == self._n_rows else values[self.rows]
+
+    def to_rows(self, values: Floats) -> Floats:
+        """Put values back to their rows; rows in no pair get zero."""
+        if len(self.rows) == self._n_rows:
+            return values
+        out = np.zeros(self._n_rows)
+        out[self.rows] = values
+        return out
 
 
 # --------------------------------------------------------------------------------------------------
@@ -211,11 +282,21 @@ class DeviceWindows:
         above, below = self._sweep.sums(namespace(payload).concatenate([payload, self._scale * payload]))
         return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
 
+    def sums_around(self, payload: Any) -> Any:
+        """Sum over the rows above and below each row together."""
+        above, below = self.sums(payload)
+        above += below
+        return above
+
     def weighted_above(self) -> Any:
         """Sum W·ω over the rows above each row without a subtraction, whatever the sizes of the weights ω."""
         if isinstance(self._sweep, LadderSums):
             return self._sweep.weighted_above(self.weight, self._pairs.rises)
         return self._sweep.weighted_above(self.weight)
+
+    def from_rows(self, values: Any) -> Any:
+        """Put values of rows, or lines of them, into the windows' order."""
+        return values[..., self.rows]
 
     def to_rows(self, values: Any) -> Any:
         """Put values, or lines of them, in the windows' order back to their rows; rows in no pair get zero."""
@@ -236,10 +317,15 @@ def _centred_there(scores: Any, group: Any, pairs: DevicePairs) -> Any:
     return scores - take(mean, group)
 
 
-def make_windows(pairs: GradedPairs, scores: Any, margin: float) -> Windows | DeviceWindows:
-    """Sort scores and find the pairs within a margin, where the scores are."""
+AnyWindows: TypeAlias = Windows | TableWindows | DeviceWindows
+
+
+def make_windows(pairs: GradedPairs, scores: Any, margin: float) -> AnyWindows:
+    """Find the pairs within a margin, where the scores are."""
     if is_tensor(scores):
         return DeviceWindows(on_device(pairs, scores), scores, margin)
+    if len(pairs.active) <= FEW_ROWS and not (pairs.compiled or use_compiled(pairs.n_rows, often=True)):
+        return TableWindows(pairs, scores, margin)
     return Windows(pairs, scores, margin)
 
 

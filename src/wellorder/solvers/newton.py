@@ -94,14 +94,14 @@ def some_rows(lines: Floats, rows: Ints, bent: Floats) -> Preconditioner:
     return Preconditioner(apply, resembles=True)
 
 
-def diagonal(problem: Objective, coef: Floats | None) -> Preconditioner:
+def diagonal(problem: Objective, at: Point) -> Preconditioner:
     """Divide by about the Hessian's diagonal: heals columns of very different size; for any number.
 
     H's own diagonal would need the sums over all partners; Σ_i H_ii (x_ik − mean_k)² is close to it,
     and unlike Σ_i H_ii x_ik² it does not mistake a column's distance from zero for its spread.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        total, mean, squares = problem.spread(coef)
+        total, mean, squares = problem.spread(at)
         spread = np.maximum(squares - mean**2, 1e-8 * squares)
         scale = 1.0 + problem.strength * total * spread
     if not np.isfinite(scale).all():
@@ -171,7 +171,7 @@ class _Last(NamedTuple):
 def newton_cg(
     problem: Objective,
     *,
-    start: Floats | None = None,
+    start: Floats | Point | None = None,
     preconditioner: Preconditioner = IDENTITY,
     tol: float = 1e-4,
     max_iter: int = 100,
@@ -264,18 +264,21 @@ def _minimise_model(
     says when to stop. Once it could be below ``enough``, a guess will not do: see :func:`_bound`.
     """
     space, strength = problem.space, problem.strength
-    residual = -gradient
-    direction = Function(space, -smoothed.coef, -smoothed.scores)
     zeros_like = namespace(gradient).zeros_like
-    step = Function(space, zeros_like(gradient), zeros_like(smoothed.scores))
+    residual, direction, scores = -gradient, -smoothed.coef, -smoothed.scores
+    step = Function(space, zeros_like(gradient), zeros_like(scores))
     predicted, leftover, stretch = 0.0, np.inf, 0.0
     for n_products in range(1, _MOST_PRODUCTS + 1):
         # invariant: directions are conjugate (⟨p, Hq⟩ = 0), step minimises the model over their span, residual is minus
-        # the model's gradient at step, and fit is ⟨residual, M⁻¹ residual⟩
-        bent = strength * risk.hessian_product(direction.scores)
-        length = fit / (direction.square + dot(bent, direction.scores))
-        step = step.plus(length, direction)
-        residual = residual - length * (direction.coef + space.adjoint(bent))
+        # the model's gradient at step, and fit is ⟨residual, M⁻¹ residual⟩; all but smoothed is changed in place
+        bent = risk.hessian_product(scores)
+        image = space.adjoint(bent)
+        length = fit / (Function(space, direction, scores).square + strength * dot(bent, scores))
+        part = length * direction
+        step.add(part, length * scores)
+        image *= length * strength
+        image += part
+        residual -= image
         gain = 0.5 * length * fit  # of the model along this direction
         predicted += gain
         stretch = max(stretch, length)
@@ -294,7 +297,10 @@ def _minimise_model(
                 break
         elif predicted > enough and guess <= _TRUNCATION * predicted:
             break  # far from the end: the next point's model is worth more than the last digits of this one
-        direction = smoothed.plus(new_fit / fit, direction)
+        direction *= new_fit / fit
+        direction += smoothed.coef
+        scores *= new_fit / fit
+        scores += smoothed.scores
         fit = new_fit
     return _NewtonStep(step, predicted, leftover if predicted + leftover <= enough else np.inf, stretch, n_products)
 

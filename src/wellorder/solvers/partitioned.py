@@ -17,7 +17,7 @@ from ..losses import PairLoss, PairSet, RiskAt, risk_at
 from ..order import Balance, GradedPairs, OrderGraph, make_pairs
 from ..spaces import CoefficientSpace, KernelSpace, LinearSpace, PartedSpace, RowSpace, Space
 from ..sweeps import Array, Floats, Ints
-from .problem import Problem
+from .problem import Point, Problem
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,10 @@ class PartitionedProblem(Problem):
         at = self.rows.each(partial(_evaluate, self.loss, coef), self.held, keep=True)
         return np.asarray(np.sum(self.rows.each(_hessian, at), axis=0))
 
-    def spread(self, coef: Floats | None) -> tuple[float, Floats, Floats]:
+    def spread(self, at: Point) -> tuple[float, Floats, Floats]:
         """Return Σ_i H_ii, and the mean and the mean square of each column by H_ii, from the parts' sums."""
-        where = np.zeros(self.space.n_coef) if coef is None else coef
-        at = self.rows.each(partial(_evaluate, self.loss, where), self.held, keep=True)
-        total, first, second = (np.sum(part, axis=0) for part in zip(*self.rows.each(_spread, at), strict=True))
+        there = self.rows.each(partial(_evaluate, self.loss, at.f.coef), self.held, keep=True)
+        total, first, second = (np.sum(part, axis=0) for part in zip(*self.rows.each(_spread, there), strict=True))
         by = total if total > 0 else 1.0
         return float(total), first / by, second / by
 

@@ -50,12 +50,11 @@ class Objective(ABC):
             return risk.hessian_form(X)
         return np.asarray(X.T @ np.column_stack([risk.hessian_product(column) for column in X.T]))
 
-    def spread(self, coef: Floats | None) -> tuple[float, Floats, Floats]:
-        """Return Σ_i H_ii, and the mean and the mean square of each column by H_ii; at zero unless told where."""
+    def spread(self, at: Point) -> tuple[float, Floats, Floats]:
+        """Return Σ_i H_ii, and the mean and the mean square of each column by H_ii."""
         space = self.space
         assert isinstance(space, RowSpace)
-        scores = np.zeros(space.n_rows) if coef is None else space.scores(coef)
-        weight = self.risk(scores).hessian_diagonal()
+        weight = at.risk.hessian_diagonal()
         total = float(weight.sum())
         share = weight / total if total > 0 else weight
         return total, space.adjoint(share), space.weighted_squares(share)
@@ -72,9 +71,11 @@ class Objective(ABC):
         risk = self.risk(f.scores)
         return Point(f, risk, 0.5 * f.square + self.strength * risk.value)
 
-    def first(self, start: Floats | None) -> Point:
-        """Evaluate at the starting coefficients, or at zero."""
+    def first(self, start: Floats | Point | None) -> Point:
+        """Evaluate at the starting coefficients, or at zero; a point is one already."""
         space = self.space
+        if isinstance(start, Point):
+            return start
         if start is None:
             return self.at(Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows)))
         return self.at(Function(space, start))

@@ -15,13 +15,13 @@ from ..order import GradedPairs
 from ..spaces import KernelSpace
 from ..sweeps import Floats
 from .newton import IDENTITY, Preconditioner, diagonal, newton_cg, sampled_hessian, sampled_kernel_hessian
-from .problem import Objective, Problem, RowProblem, SolveResult
+from .problem import Objective, Point, Problem, RowProblem, SolveResult
 
 _RATIO = 8
 """Each sample has this many times fewer rows than the next."""
 
-_FEWEST_ROWS = 1_000
-_ROWS_PER_COEF = 10
+_FEWEST_ROWS = 400
+_ROWS_PER_COEF = 8
 _MOST_COEF = 500
 """Wider linear problems are not sampled: up to here the sample's Hessian is inverted in no time."""
 
@@ -70,11 +70,11 @@ def coarse_to_fine(
     if samples and start is not None:  # it starts the whole problem; a sample only lends its Hessian
         preconditioner = sampled_hessian(coarsest, start)
         return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
+    first = coarsest.first(None if samples else start)
+    preconditioner = _first_preconditioner(coarsest, first)
     if not samples:
-        preconditioner = _first_preconditioner(problem, start)
-        return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
-    first = _first_preconditioner(coarsest, None)
-    result = newton_cg(coarsest, preconditioner=first, **_roughly(coarsest, settings))
+        return newton_cg(problem, start=first, preconditioner=preconditioner, certain=certain, **settings)
+    result = newton_cg(coarsest, start=first, preconditioner=preconditioner, **_roughly(coarsest, settings))
     preconditioner = sampled_hessian(coarsest, result.coef)
     del coarsest
     while len(samples) > 1:  # a sample's rows are let go before the next larger problem is solved
@@ -123,14 +123,14 @@ def _kernel(
     return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
 
 
-def _first_preconditioner(problem: Objective, start: Floats | None) -> Preconditioner:
+def _first_preconditioner(problem: Objective, at: Point) -> Preconditioner:
     """Choose what helps before anything is solved."""
     if not problem.has_columns:
         return IDENTITY
     n_coef = problem.space.n_coef
     if isinstance(problem, RowProblem) and n_coef <= _FEW_COEF:
-        return sampled_hessian(problem, np.zeros(n_coef) if start is None else start)
-    return diagonal(problem, start)
+        return sampled_hessian(problem, at.f.coef)
+    return diagonal(problem, at)
 
 
 def _smaller_linear(problem: Objective, rng: np.random.Generator) -> Objective | None:

@@ -98,6 +98,11 @@ class Function:
         """‖f‖²."""
         return self.space.inner(self.coef, self)
 
+    def add(self, coef: Floats, scores: Floats) -> None:
+        """Add a function to this one, in place; its arrays must be nobody else's."""
+        self.coef += coef
+        self.scores[...] += scores
+
     def plus(self, factor: float, other: Function) -> Function:
         """Return f + factor · other; its scores come from theirs."""
         return Function(self.space, self.coef + factor * other.coef, self.scores + factor * other.scores)

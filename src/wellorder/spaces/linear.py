@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Bools, Floats, Ints, beside, cast, dot, is_tensor, parallel_map, to_numpy
+from ..sweeps import (
+    ALONE,
+    COMPILED_OFTEN_FROM,
+    Bools,
+    Floats,
+    Ints,
+    add_columns,
+    beside,
+    cast,
+    dot,
+    is_tensor,
+    parallel_map,
+    to_numpy,
+    use_compiled,
+)
 from .function import Function, PartedSpace, RowSpace
 
 _BLOCKS = 4
 """Sparse rows are multiplied in this many blocks, whatever the number of threads: the same bits."""
+
+_MOST_ENTRIES = 1 << 21
+"""Of a dense X that is copied by columns, for products without BLAS's threads."""
 
 _LOOKED_AT = 1_000
 """Rows that show where a column lies."""
@@ -34,17 +51,34 @@ class LinearSpace:
     def __init__(self, X: Any, origin: Floats | None = None) -> None:
         self._X, self.origin = X, origin
         self.n_rows, self.n_coef = X.shape
-        self._blocks = _row_blocks(X) if sp.issparse(X) else [(0, self.n_rows, X)]
+        self._blocks = _row_blocks(X) if sp.issparse(X) else _dense_blocks(X)
+        self._by_sweeps = not sp.issparse(X) and X.dtype == np.float64 and _is_medium(X)
+
+    @cached_property
+    def _columns(self) -> Floats:
+        return np.ascontiguousarray(self._X.T)
 
     def scores(self, coef: Floats) -> Floats:
         """Return s = X w."""
+        if self._by_sweeps:
+            out = np.zeros(self.n_rows)
+            add_columns(self._columns, coef, out)
+            return out
         w = coef.astype(self._X.dtype, copy=False)
+        if len(self._blocks) == 1:
+            return np.asarray(self._X @ w, dtype=float)
         parts = parallel_map(lambda block: block[2] @ w, self._blocks, self.n_rows)
         return np.concatenate(parts).astype(float, copy=False)
 
     def adjoint(self, scores_gradient: Floats) -> Floats:
         """Return Xᵀ g: the gradient in w of a function with gradient g in the scores."""
+        if self._by_sweeps:
+            out = np.zeros(self.n_coef)
+            add_columns(self._X, scores_gradient, out)
+            return out
         g = scores_gradient.astype(self._X.dtype, copy=False)
+        if len(self._blocks) == 1:
+            return np.asarray(self._X.T @ g, dtype=float)
         parts = parallel_map(lambda block: block[2].T @ g[block[0] : block[1]], self._blocks, self.n_rows)
         return np.asarray(np.sum(parts, axis=0), dtype=float)
 
@@ -75,6 +109,19 @@ class LinearSpace:
             block = self._X[a : a + 16_384]
             out += np.einsum("ij,ij,i->j", block, block, weight[a : a + 16_384])
         return out
+
+
+def _is_medium(X: Any) -> bool:
+    """Say whether products with X are made without BLAS: on a busy machine its threads wait for each other longer."""
+    return X.flags.c_contiguous and ALONE < X.size <= _MOST_ENTRIES and use_compiled(len(X), often=True)
+
+
+def _dense_blocks(X: Any) -> list[tuple[int, int, Any]]:
+    """Cut a few rows into blocks that BLAS multiplies on the calling thread; leave many whole."""
+    step = max(1, ALONE // max(1, X.shape[1]))
+    if len(X) >= COMPILED_OFTEN_FROM or len(X) <= step:
+        return [(0, len(X), X)]
+    return [(a, min(a + step, len(X)), X[a : a + step]) for a in range(0, len(X), step)]
 
 
 def _row_blocks(X: Any) -> list[tuple[int, int, Any]]:

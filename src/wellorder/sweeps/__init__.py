@@ -4,7 +4,7 @@ Each sweep has two forms that give the same numbers: NumPy for small data (no co
 and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 """
 
-from .arrays import Array, Bools, Floats, Ints, dot, near_one, ranges, sums_at
+from .arrays import ALONE, Array, Bools, Floats, Ints, add_columns, dot, near_one, ranges, sums_at
 from .device import (
     EdgeSums,
     Ladders,
@@ -26,7 +26,16 @@ from .device import (
     take,
     to_numpy,
 )
-from .dispatch import THREADS_FROM, available_cpus, jit, one_thread, parallel_map, prefer_compiled, use_compiled
+from .dispatch import (
+    COMPILED_OFTEN_FROM,
+    THREADS_FROM,
+    available_cpus,
+    jit,
+    one_thread,
+    parallel_map,
+    prefer_compiled,
+    use_compiled,
+)
 from .factors import Factors, Joined, Rungs, block_log_sums, centre, cover_sums, means_before, stretch_sums, sums_before
 from .games import LOGIT, N_COLUMNS, game_sweep
 from .links import Links, list_pairs, logistic_product, logistic_risk
@@ -34,6 +43,8 @@ from .nodes import Nodes, TreeNodes, node_sums, tree_sums
 from .sides import FEW_ROWS, Edges, EdgeTable, Ladder, Side, argsort, bucket_rows, rising_sums, sort_rows
 
 __all__ = [
+    "ALONE",
+    "COMPILED_OFTEN_FROM",
     "FEW_ROWS",
     "LOGIT",
     "N_COLUMNS",
@@ -56,6 +67,7 @@ __all__ = [
     "Rungs",
     "Side",
     "TreeNodes",
+    "add_columns",
     "all_finite",
     "argsort",
     "available_cpus",

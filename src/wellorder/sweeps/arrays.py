@@ -7,6 +7,8 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .dispatch import jit
+
 Floats: TypeAlias = NDArray[np.floating[Any]]
 """float64; rows and kernel matrices also in float32"""
 
@@ -44,6 +46,24 @@ def near_one(weights: Floats) -> tuple[Floats, int]:
     return np.ldexp(weights, -exponent), exponent
 
 
+ALONE = 8_192
+"""Products of so many numbers BLAS makes on the calling thread; more of them wake others, which then spin for more."""
+
+
 def dot(a: Floats, b: Floats) -> float:
-    """Return aᵀb without BLAS, which would wake threads for it and leave them spinning beside ours."""
-    return float(np.einsum("i,i->", a, b) if isinstance(a, np.ndarray) else a @ b)
+    """Return aᵀb without BLAS's threads, which would be left spinning beside ours."""
+    return float(np.einsum("i,i->", a, b) if len(a) > ALONE and isinstance(a, np.ndarray) else a @ b)
+
+
+@jit
+def add_columns(columns: Floats, factor: Floats, out: Floats) -> None:
+    """Add Σ_k factor[k] · columns[k] to ``out``, four of them at a time: a matrix times a vector, on one thread."""
+    d, n = columns.shape
+    for k in range(0, d - 3, 4):
+        a, b, c, e = factor[k], factor[k + 1], factor[k + 2], factor[k + 3]
+        for i in range(n):
+            out[i] += (a * columns[k, i] + b * columns[k + 1, i]) + (c * columns[k + 2, i] + e * columns[k + 3, i])
+    for k in range(d - d % 4, d):
+        a = factor[k]
+        for i in range(n):
+            out[i] += a * columns[k, i]

@@ -19,6 +19,9 @@ from typing import Any, TypeVar, cast
 COMPILED_FROM = 5_000
 """From this many rows on, the Numba form runs; below, the NumPy form, which waits for no compiler."""
 
+COMPILED_OFTEN_FROM = 150
+"""The same for sums that a fit takes again and again: in a hundred of them the compiler's time is won back."""
+
 THREADS_FROM = 50_000
 """From this many rows on, independent sweeps run side by side; below, a thread costs more than it saves."""
 
@@ -29,10 +32,10 @@ T = TypeVar("T")
 _compiled_from: ContextVar[int | None] = ContextVar("compiled_from", default=None)
 
 
-def use_compiled(size: int) -> bool:
-    """Say whether work on ``size`` rows is worth loading the compiled sweeps."""
-    preferred = _compiled_from.get()
-    return size >= (COMPILED_FROM if preferred is None else preferred)
+def use_compiled(size: int, *, often: bool = False) -> bool:
+    """Say whether work on ``size`` rows is worth loading the compiled sweeps: once, or as often as a fit does it."""
+    usual, preferred = COMPILED_OFTEN_FROM if often else COMPILED_FROM, _compiled_from.get()
+    return size >= (usual if preferred is None else min(preferred, usual))
 
 
 @contextmanager

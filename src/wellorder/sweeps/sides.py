@@ -283,7 +283,8 @@ def radix_argsort(values: Floats) -> Ints:
     n = len(values)
     digit_bits = 8 if n < _FEW_KEYS else 11
     rows, count = np.empty((2, n), np.int32), np.empty(1 << digit_bits, np.int64)
-    return rows[radix_sort(values.view(np.uint64), np.empty((2, n), np.uint64), rows, count, digit_bits)]
+    line = radix_sort(values.view(np.uint64), np.empty((2, n), np.uint64), rows, count, digit_bits)
+    return np.asarray(rows[line])
 
 
 @jit
@@ -524,9 +525,9 @@ def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: 
     """
     size = int(rank.max(initial=0)) + 1
     if size <= _ONE_TREE:
-        out = np.empty(payload.shape)
-        _fill_ladder(rank, reach, payload, bounds, mirror, *_plant(size), out)
-        return out
+        sums: Floats = np.empty(payload.shape)
+        _fill_ladder(rank, reach, payload, bounds, mirror, *_plant(size), sums)
+        return sums
     out, steps, inner_rank, inner_reach, moved, inner_bounds = _part_chunks(rank, reach, payload, bounds, mirror)
     out[:, len(rank) - 1 - steps if mirror else steps] += fenwick_sums(
         inner_rank, inner_reach, moved, inner_bounds, False
