@@ -291,10 +291,11 @@ def _try_apart(source: str, content: bytes) -> None:
         trial = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
         return
-    assert trial.stdin is not None and trial.stdout is not None
+    assert trial.stdin is not None
+    assert trial.stdout is not None
     with trial:
-        # written at once, where ``communicate`` would cut it into pieces of 512 bytes: the other one says nothing before
-        # it has read all of it, so that neither waits for the other
+        # at once, where ``communicate`` would cut it into pieces of 512 bytes: the other process says nothing before it
+        # has read all of it, so that neither waits for the other
         with contextlib.suppress(BrokenPipeError), trial.stdin:
             trial.stdin.write(content)
         answer = trial.stdout.read()
