@@ -53,7 +53,7 @@ class RowLooks:
         return dot(self.cost, need**2 if self.squared else need)
 
 
-class _Point(NamedTuple):
+class _Inside(NamedTuple):
     """Everything that moves; z, g and ξ are what the constraints leave, α, γ and β their multipliers."""
 
     coef: Floats
@@ -65,8 +65,8 @@ class _Point(NamedTuple):
     gamma: Floats
     beta: Floats
 
-    def moved(self, step: _Point, length: float) -> _Point:
-        return _Point(*(at + length * along for at, along in zip(self, step, strict=True)))
+    def moved(self, step: _Inside, length: float) -> _Inside:
+        return _Inside(*(at + length * along for at, along in zip(self, step, strict=True)))
 
 
 class InteriorSolution(NamedTuple):
@@ -96,9 +96,8 @@ class _Interior:
         self._looks = looks
         self._n = len(K)
         self._n_slacks = len(looks.cost)
-        # places of (row, column) in a table of both, and of (column, column)
+        # places of (row, column) in a table of both
         self._cell = looks.row * np.int64(looks.n_columns) + looks.column
-        self._square = looks.column * np.int64(looks.n_columns) + looks.column
         self._mates = self._pairs_of_one_slack()
 
     def _pairs_of_one_slack(self) -> tuple[Ints, Ints]:
@@ -114,14 +113,14 @@ class _Interior:
         here, there = (np.concatenate(part) if part else np.empty(0, np.int64) for part in (first, second))
         return np.concatenate([here, there]), np.concatenate([there, here])
 
-    def _start(self) -> _Point:
+    def _start(self) -> _Inside:
         """Start with f = 0, where the bounds are far on both sides, whatever the costs are."""
         looks = self._looks
         among = np.bincount(looks.slack, minlength=self._n_slacks)
         xi = np.full(self._n_slacks, 1.0 if looks.squared else 2.0)
         alpha = 2.0 * looks.cost * xi / np.maximum(among, 1) if looks.squared else looks.cost / (among + 1.0)
         mean = float(alpha.mean()) if len(alpha) else 1.0
-        return _Point(
+        return _Inside(
             np.zeros(self._n),
             np.zeros(looks.n_columns),
             xi,
@@ -166,12 +165,12 @@ class _Interior:
         looks, r = self._looks, self._looks.n_columns
         return _sums(looks.upper, values, r) - _sums(looks.lower, values, r)
 
-    def _unbalanced(self, at: _Point) -> Floats:
+    def _unbalanced(self, at: _Inside) -> Floats:
         looks = self._looks
         pull = np.bincount(looks.column, looks.side * at.alpha, looks.n_columns)
         return np.asarray(pull - self._order_adjoint(at.gamma))
 
-    def _newton_step(self, at: _Point, scores: Floats, pulled: Floats) -> _Point:
+    def _newton_step(self, at: _Inside, scores: Floats, pulled: Floats) -> _Inside:
         """Return Newton's step towards the central path, corrected by what the straight step to its end would miss.
 
         With θ = α/z, ψ = β/ξ (or 2 cost) and u = side (s − b), slacks are eliminated first: dα = p − W du, where W has
@@ -182,30 +181,33 @@ class _Interior:
         side, slack = looks.side, looks.slack
         theta = at.alpha / at.z
         psi = 2.0 * looks.cost if looks.squared else at.beta / at.xi
-        stiff = psi + np.bincount(slack, theta, m)
+        together = _sums(slack, theta, m)
+        stiff = psi + together
         here, there = self._mates
-        own = theta - theta**2 / stiff[slack]  # W's diagonal, and what is beside it; side² = 1
+        # W's diagonal θ − θ²/stiff, and what is beside it; side² = 1
+        own = theta * (psi[slack] + (together[slack] - theta)) / stiff[slack]
         across = -side[here] * side[there] * theta[here] * theta[there] / stiff[slack[here]]
         cells = np.bincount(self._cell, own, n * r) + np.bincount(self._cell[here], across, n * r)
         C = cells.reshape(n, r)
         D = C.sum(axis=1)
         between = looks.column[here] * np.int64(r) + looks.column[there]
-        B = (np.bincount(self._square, own, r * r) + np.bincount(between, across, r * r)).reshape(r, r)
+        inverse = np.divide(1.0, D, out=np.zeros(n), where=D > 0)  # a row without a look is in no equation
+        B = np.bincount(between, across, r * r).reshape(r, r) - (C * inverse[:, None]).T @ C
         Gamma = at.gamma / at.g
-        for e, (low, up) in enumerate(zip(looks.lower, looks.upper, strict=True)):
-            B[up, up] += Gamma[e]
-            B[low, low] += Gamma[e]
-            B[up, low] -= Gamma[e]
-            B[low, up] -= Gamma[e]
+        np.subtract.at(B, (looks.upper, looks.lower), Gamma)
+        np.subtract.at(B, (looks.lower, looks.upper), Gamma)
+        # thresholds that all move alike leave every row where it is: lines add up to zero, and what stands on the
+        # diagonal is known from what stands beside it, without a difference that would lose its digits
+        np.fill_diagonal(B, 0.0)
+        np.fill_diagonal(B, -B.sum(axis=1))
         root = np.sqrt(D)
-        inverse = np.divide(1.0, root, out=np.zeros(n), where=root > 0)  # a row without a look is in no equation
         S = K * root.astype(K.dtype)
         S *= root[:, None].astype(K.dtype)
         S.flat[:: n + 1] += 1.0
         factor = cholesky(S, lower=True, overwrite_a=True, check_finite=False)
-        G = C * inverse[:, None]
+        G = C * np.sqrt(inverse)[:, None]
         Y = solve_triangular(factor, G, lower=True, check_finite=False)
-        M = B - G.T @ G + Y.T @ Y
+        M = B + Y.T @ Y
         M[np.diag_indices(r)] += np.where(np.bincount(looks.column, minlength=r) > 0, 0.0, 1.0)
         # what does not hold yet
         off_z = side * (scores[looks.row] - at.thresholds[looks.column]) - looks.margin + at.xi[slack] - at.z
@@ -215,13 +217,13 @@ class _Interior:
         weighed = np.bincount(slack, at.alpha, m)
         off_beta = np.zeros(0) if looks.squared else looks.cost - weighed - at.beta
 
-        def towards(of_z: Floats, of_g: Floats, of_xi: Floats) -> _Point:
+        def towards(of_z: Floats, of_g: Floats, of_xi: Floats) -> _Inside:
             """Solve for the products α z, γ g and β ξ to change by so much."""
             e = 2.0 * looks.cost * at.xi - weighed if looks.squared else off_beta - of_xi / at.xi
             p = of_z / at.z - theta * off_z
             share = (np.bincount(slack, p, m) - e) / stiff
             moved = side * (p - theta * share[slack])
-            h = inverse * (np.bincount(looks.row, moved, n) + off_coef)
+            h = np.sqrt(inverse) * (np.bincount(looks.row, moved, n) + off_coef)
             q = solve_triangular(factor, h, lower=True, check_finite=False)
             free = of_g / at.g - Gamma * off_g
             known = -unbalanced - np.bincount(looks.column, moved, r) + self._order_adjoint(free) + G.T @ h - Y.T @ q
@@ -237,7 +239,7 @@ class _Interior:
             dalpha = (of_z - at.alpha * dz) / at.z
             dg = self._order(db) + off_g
             dbeta = np.zeros(0) if looks.squared else off_beta - np.bincount(slack, dalpha, m)
-            return _Point(da, db, dxi, dz, dalpha, dg, (of_g - at.gamma * dg) / at.g, dbeta)
+            return _Inside(da, db, dxi, dz, dalpha, dg, (of_g - at.gamma * dg) / at.g, dbeta)
 
         now = at.alpha * at.z, at.gamma * at.g, (np.zeros(0) if looks.squared else at.beta * at.xi)
         straight = towards(*(-each for each in now))
@@ -260,7 +262,7 @@ def _sums(place: Ints, values: Floats, n: int) -> Floats:
     return np.asarray(np.bincount(place, values, n), dtype=float)
 
 
-def _longest(at: _Point, step: _Point) -> float:
+def _longest(at: _Inside, step: _Inside) -> float:
     """Return how far a step may go until something that must be positive is zero."""
     room = [(at.z, step.z), (at.alpha, step.alpha), (at.g, step.g), (at.gamma, step.gamma)]
     if len(at.beta):
