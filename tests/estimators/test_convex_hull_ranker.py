@@ -14,6 +14,7 @@ from tests.reference import convex_hull as reference
 
 import wellorder as wo
 from wellorder.persistence import ModelFileError
+from wellorder.solvers import interior
 
 DIAMOND = wo.OrderGraph.from_edges(range(4), [(0, 1), (0, 2), (1, 3), (2, 3)])
 GRAPHS = {"chain": "chain", "full": "full", "diamond": DIAMOND}
@@ -203,15 +204,47 @@ def test_the_dual_of_a_programme_finds_what_the_programme_finds(nu, slacks, loss
     penalty = "laplacian" if laplacian else "l2"
     model = wo.ConvexHullRanker(nu, order="full", slacks=slacks, loss=loss, penalty=penalty, kernel="rbf", gamma=0.3)
     called = []
+    monkeypatch.setattr(hulls, "_MOST_INSIDE", 0)
     monkeypatch.setattr(hulls, "dual_pays", lambda *sizes: called.append(sizes))
     primal = clone(model).fit(X, y, sample_weight=weights)
     monkeypatch.undo()
     assert hulls.dual_pays(*called[0])
+    monkeypatch.setattr(hulls, "_MOST_INSIDE", 0)
     dual = clone(model).fit(X, y, sample_weight=weights)
     assert dual.objective_ == pytest.approx(primal.objective_, rel=1e-5)
     scores = primal.decision_function(X)
     np.testing.assert_allclose(dual.decision_function(X), scores, atol=1e-3 * np.abs(scores).max())
     assert dual.gap_ < 1e-4 * dual.objective_
+
+
+@pytest.mark.parametrize("order", ["chain", "full"])
+@pytest.mark.parametrize(("slacks", "loss"), [("edge", "absolute"), ("row", "squared"), ("row", "absolute")])
+@pytest.mark.parametrize("nu", [1e-2, 1.0, 1e3])
+def test_the_interior_point_method_finds_what_the_programme_finds(nu, slacks, loss, order, monkeypatch):
+    from wellorder.estimators import hulls
+
+    X, y, weights, _ = make_rows(n=60)
+    y = np.append(y[:-3].astype(float), [np.nan] * 3)
+    model = wo.ConvexHullRanker(nu, order=order, slacks=slacks, loss=loss, kernel="rbf", gamma=0.3)
+    sizes, factor = [], interior.cholesky
+    monkeypatch.setattr(interior, "cholesky", lambda S, **more: sizes.append(len(S)) or factor(S, **more))
+    inside = clone(model).fit(X, y, sample_weight=weights)
+    assert set(sizes) == {57}, "equations of rows, however many constraints there are"
+    assert len(sizes) <= 30
+    monkeypatch.setattr(hulls, "_MOST_INSIDE", 0)
+    programme = clone(model).fit(X, y, sample_weight=weights)
+    assert inside.objective_ == pytest.approx(programme.objective_, rel=1e-5)
+    assert inside.objective_ <= programme.objective_ * (1 + 1e-6)
+    scores = programme.decision_function(X)
+    np.testing.assert_allclose(inside.decision_function(X), scores, atol=2e-3 * np.abs(scores).max())
+    assert inside.gap_ < 1e-6 * inside.objective_
+
+
+def test_what_is_no_kernel_is_left_to_the_programme_that_refuses_it():
+    X, y, _, _ = make_rows(n=60)
+    no_kernel = gaussian(X) - 0.5 * np.eye(60)
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        wo.ConvexHullRanker(slacks="row", kernel="precomputed").fit(no_kernel, y)
 
 
 def test_columns_far_from_zero_and_of_other_size_are_no_trouble():

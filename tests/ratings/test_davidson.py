@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from tests.reference import ratings as reference
 
 import wellorder as wo
+from wellorder.ratings import davidson
 
 
 def draw(seed, n, n_players=5, ties=True):
@@ -161,3 +162,36 @@ def test_light_games_rate_by_little_but_in_order():
 def test_weights_that_no_ridge_can_stand_beside_are_refused(weights):
     with pytest.raises(ValueError, match=r"weigh .* together.*divide them by a common factor"):
         wo.ratings.Davidson().fit(wo.Comparisons([0, 1, 0], [1, 2, 2], [1, 0, -1], weights))
+
+
+@pytest.mark.parametrize("n_players", [5, 400])  # counted in a table of all games that are possible, and sorted
+@pytest.mark.parametrize("dtype", [float, np.uint8])
+def test_votes_are_merged_before_the_fit(monkeypatch, n_players, dtype):
+    left, right, outcome = draw(13, 3_000, n_players)
+    left, right, outcome = (np.concatenate([part, part[:2_000], part[:1]]) for part in (left, right, outcome))
+    weights = np.random.default_rng(13).integers(0, 4, len(left)).astype(dtype)
+    sizes, search = [], davidson.most_likely
+
+    def counted(games, *rest, **more):
+        sizes.append(len(games.outcome))
+        return search(games, *rest, **more)
+
+    monkeypatch.setattr(davidson, "most_likely", counted)
+    merged = wo.ratings.Davidson(first_move=True, tol=1e-8).fit(wo.Comparisons(left, right, outcome, weights))
+    distinct = {*zip(left.tolist(), right.tolist(), outcome.tolist(), strict=True)}
+    assert sizes == [len(distinct)]
+    monkeypatch.setattr(davidson, "merge_games", lambda *games: games)
+    listed = wo.ratings.Davidson(first_move=True, tol=1e-8).fit(wo.Comparisons(left, right, outcome, weights))
+    assert sizes[1:] == [5_001]
+    assert merged.rating(range(n_players)) == pytest.approx(listed.rating(range(n_players)), abs=1e-7)
+    assert (merged.advantage_, merged.ties_) == pytest.approx((listed.advantage_, listed.ties_), abs=1e-7)
+
+
+def test_votes_of_later_are_merged_with_those_of_before():
+    left, right, outcome = draw(14, 500)
+    model = wo.ratings.Davidson().fit(left, right, outcome, time=np.arange(500))
+    model.update(left, right, outcome, time=np.arange(500, 1000))
+    twice = wo.ratings.Davidson().fit(wo.Comparisons(left, right, outcome, np.full(500, 2)))
+    assert model._weight.sum() == 1_000
+    assert model._weight.tolist() == twice._weight.tolist()
+    assert model.rating(range(5)) == pytest.approx(twice.rating(range(5)), abs=1e-6)

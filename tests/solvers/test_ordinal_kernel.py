@@ -157,3 +157,27 @@ def test_a_kernel_that_is_none_does_not_converge():
     broken = OrdinalProblem(KernelSpace(vectors * values @ vectors.T), problem.rows, 5.0)
     assert not ordinal_svm(broken).converged
     assert not ordinal_svm(make_problem(n=200, C=1000.0), tol=1e-9, max_iter=2).converged
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_large_strength_takes_a_dozen_steps_from_inside(kind, monkeypatch):
+    problem = make_problem(n=900, kind=kind, C=500.0)
+    found = ordinal_svm(problem, tol=1e-4)
+    assert found.converged
+    assert found.n_iter <= 40
+    monkeypatch.setattr(svor, "_from_inside", lambda *_: None)
+    other = ordinal_svm(problem, tol=1e-4)
+    assert other.n_iter > 1.5 * found.n_iter
+    assert found.objective == pytest.approx(other.objective, rel=2e-4)
+    assert found.gap <= 1e-4 * found.objective
+    assert np.count_nonzero(found.coef) <= 1.1 * np.count_nonzero(other.coef)  # it rests on as few rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_interior_point_is_the_minimum(kind):
+    problem = make_problem(n=80, kind=kind, C=20.0)
+    inside = svor._from_inside(problem, problem.space, 1e-6, 100)
+    assert inside is not None
+    assert inside.n_iter <= 30
+    assert problem.at(Function(problem.space, inside.coef)).objective == pytest.approx(inside.objective, rel=1e-6)
+    assert inside.objective == pytest.approx(ordinal_svm(problem, tol=1e-8).objective, rel=3e-8)

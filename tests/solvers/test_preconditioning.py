@@ -8,9 +8,9 @@ import pytest
 from wellorder import RankSVM
 from wellorder.losses import LOSSES
 from wellorder.order import Grades
-from wellorder.solvers import make_problem
+from wellorder.solvers import make_problem, stages
 from wellorder.solvers.newton import IDENTITY, by_inverse, sampled_hessian, some_rows
-from wellorder.spaces import Kernel, LinearSpace
+from wellorder.spaces import Kernel, KernelSpace, LinearSpace
 
 
 def test_some_rows_of_a_kernel_are_inverted_exactly():
@@ -63,3 +63,24 @@ def test_a_large_fit_goes_over_all_rows_few_times(monkeypatch, n_levels):
         monkeypatch.setattr(LinearSpace, name, counted)
     RankSVM().fit(X, y if n_levels is None else np.digitize(y, [-1.5, -0.5, 0.5, 1.5]))
     assert calls.count(n) <= 6  # a start and two steps: there and back
+
+
+@pytest.mark.parametrize("levels", [3, 600])
+def test_a_kernel_problem_with_a_large_strength_takes_few_products(levels, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 6))
+    truth = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(600)
+    y = np.argsort(np.argsort(truth)) * levels // 600
+    products, scores = [0], KernelSpace.scores
+
+    def counted(space, coef):
+        products[0] += space.n_rows == 600
+        return scores(space, coef)
+
+    monkeypatch.setattr(KernelSpace, "scores", counted)
+    few = RankSVM(C=1000.0, kernel="rbf").fit(X, y)
+    of_few, products[0] = products[0], 0
+    monkeypatch.setattr(stages, "_LARGE_C", np.inf)
+    many = RankSVM(C=1000.0, kernel="rbf").fit(X, y)
+    assert of_few < 0.7 * products[0]
+    assert few.objective_ == pytest.approx(many.objective_, rel=2e-4)

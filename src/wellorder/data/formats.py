@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -208,6 +209,9 @@ def _refuse_ragged(source: str, layout: _TextLayout, n_columns: int, separator: 
 # A wrong number in a Parquet file makes polars ask for that much memory, and where there is not so much the
 # process is aborted, which no ``except`` catches. So another process tries first, and this one reads what that
 # one could. It also says how much a file holds: a few bytes can stand for a million equal rows.
+#
+# The other process could hand over the table that it has read, but that costs as much as to read it again: more for
+# text. So it does as little as shows what it must, a few columns at a time in the memory of those before.
 
 
 _MAGIC = b"PAR1"
@@ -216,10 +220,12 @@ _HELD = 4
 """How often a file's bytes are held: here, on their way to the other process, there, and as the table they become."""
 _SPARE = 1 << 32
 """Address space that threads and libraries take before anything is read."""
+_COLUMNS = 4
+"""So many columns are tried at a time: enough for the threads that read them."""
 
 _TRIAL = """
-import io, json, sys
-path, limit, most = json.loads(sys.argv[1])
+import io, json, os, sys
+path, limit, most, some = json.loads(sys.argv[1])
 sys.path[:] = path
 try:
     import resource
@@ -234,20 +240,21 @@ def held(column):
     counts = column.rename("text").value_counts(name="n")  # the text of each row, without writing it out
     return (counts["text"].cast(polars.String).str.len_bytes().fill_null(0).cast(polars.Int64) * counts["n"]).sum()
 def leave(code, said):
-    print(json.dumps(said))
-    sys.exit(code)
+    print(json.dumps(said), flush=True)
+    os._exit(code)  # nothing is left to do, and to take a table apart costs as much as to read it
 try:
     content = io.BytesIO(sys.stdin.buffer.read())
     scan = polars.scan_parquet(content)
     n_rows, columns = scan.select(polars.len()).collect().item(), scan.collect_schema().names()
-    size = 8 * n_rows * len(columns)  # each becomes a number, or more
-    if size <= most:
+    least, found = 8 * n_rows * len(columns), 0  # each becomes a number, or more
+    for start in range(0, len(columns), some):
+        if max(least, found) > most:
+            break
         content.seek(0)
-        frame = polars.read_parquet(content)
-        size = max(size, sum(map(held, frame)))
+        found += sum(map(held, polars.read_parquet(content, columns=columns[start : start + some])))
 except BaseException as error:
     leave(1, (str(error).strip().splitlines() or [type(error).__name__])[0][:120])
-leave(0, [n_rows, size])
+leave(0, [n_rows, max(least, found)])
 """
 
 
@@ -279,13 +286,21 @@ def _try_apart(source: str, content: bytes) -> None:
         return
     free = room()
     most = free // COPIES
-    command = [sys.executable, "-c", _TRIAL, json.dumps([sys.path, free + _SPARE, most])]
+    command = [sys.executable, "-c", _TRIAL, json.dumps([sys.path, free + _SPARE, most, _COLUMNS])]
     try:
-        trial = subprocess.run(command, input=content, capture_output=True, check=False)
+        trial = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
         return
+    assert trial.stdin is not None
+    assert trial.stdout is not None
+    with trial:
+        # at once, where ``communicate`` would cut it into pieces of 512 bytes: the other process says nothing before it
+        # has read all of it, so that neither waits for the other
+        with contextlib.suppress(BrokenPipeError), trial.stdin:
+            trial.stdin.write(content)
+        answer = trial.stdout.read()
     try:
-        said = json.loads(trial.stdout)
+        said = json.loads(answer)
     except ValueError:  # it was aborted, and said nothing
         said = "it is damaged, or does not fit into the memory here"
     if isinstance(said, str):

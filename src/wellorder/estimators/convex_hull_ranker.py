@@ -17,6 +17,7 @@ from ..sweeps import Array, Floats
 from .base import Ranker, check_option, check_positive, check_whole, warn_if_not_converged, warn_of_one_score
 from .hulls import (
     HullProgramme,
+    HullSolution,
     HullTask,
     SlackLoss,
     Slacks,
@@ -24,6 +25,7 @@ from .hulls import (
     cost_of_nothing,
     kernel_columns,
     kernel_features,
+    kernel_hulls,
     made_plain,
     neighbour_laplacian,
     read_hulls,
@@ -267,10 +269,15 @@ class ConvexHullRanker(KernelModel, Ranker):
     ) -> tuple[SolveResult, Floats]:
         """Solve the quadratic or linear programme over features whose plain norm is the function's."""
         back: Any = None
+        found: HullSolution | None = None
         if isinstance(space, KernelSpace):
             by_function = self.norm == "function" and self.penalty != "l1"
-            lines = space.lines(np.arange(space.n_rows))
-            Z, back = kernel_features(lines) if by_function else self._coefficients(space, task)
+            Z = lines = space.lines(np.arange(space.n_rows))
+            if by_function and laplacian is None:
+                parts = task.rows, task.slacks, self.nu, self.slacks, self.loss
+                found = kernel_hulls(lines, *parts, tol=self.tol, max_iter=self.max_iter)
+            if found is None:
+                Z, back = kernel_features(lines) if by_function else self._coefficients(space, task)
         else:
             Z = space.matrix if isinstance(space, LinearSpace) else space.columns()
         programme = HullProgramme(
@@ -283,10 +290,13 @@ class ConvexHullRanker(KernelModel, Ranker):
             self.penalty == "l1",
             None if laplacian is None else np.asarray(_dense(Z.T @ (laplacian @ Z)), dtype=float),
         )
-        found = solve_hulls(programme, tol=self.tol, max_iter=self.max_iter)
+        if found is None:
+            found = solve_hulls(programme, tol=self.tol, max_iter=self.max_iter)
         coef = found.coef if back is None else back @ found.coef
         if _is_nothing(programme, found.objective):
             coef = np.zeros_like(coef)
+            if isinstance(space, KernelSpace) and back is None:
+                programme = replace(programme, Z=kernel_features(lines)[0])  # fewer columns that span the same
             self._warn_of_nothing(programme)
         thresholds = found.thresholds + origin_score(space, coef)
         return SolveResult(coef, found.objective, found.gap, found.n_iter, 0, found.converged), thresholds

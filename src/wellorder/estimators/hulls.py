@@ -18,13 +18,24 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import linprog
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from ..losses import GradedRows, RiskAt
 from ..order import Comparisons, CostTable, Full, Grades, OrderGraph, OrderSum, refuse_beside, shown
-from ..solvers import IDENTITY, Objective, Preconditioner, RowProblem, SolveResult, coarse_to_fine, newton_cg, some_rows
+from ..solvers import (
+    IDENTITY,
+    Objective,
+    Preconditioner,
+    RowLooks,
+    RowProblem,
+    SolveResult,
+    coarse_to_fine,
+    interior_looks,
+    newton_cg,
+    some_rows,
+)
 from ..spaces import KernelSpace
 from ..sweeps import Array, Floats, Ints, dot, sort_rows, use_compiled
 from .base import read_order, refuse_no_pairs
@@ -554,6 +565,77 @@ def solve_hulls(programme: HullProgramme, *, tol: float, max_iter: int) -> HullS
     coef = scaled / size
     thresholds = thresholds + float(centre @ coef)  # scores of columns that are not centred are higher by as much
     return HullSolution(coef, thresholds, state.objective(x), gap, n_iter, converged)
+
+
+_MOST_INSIDE = 4_000
+"""Rows up to which a kernel's programme is solved here, which holds a factor beside the kernel."""
+
+_NEGATIVE = 1e-6
+"""Eigenvalues that are below zero by more than this part of the largest are no rounding: there is no kernel."""
+
+
+def kernel_hulls(
+    K: Floats,
+    rows: GradedRows,
+    slacks: EdgeSlacks,
+    nu: float,
+    kind: Slacks,
+    loss: SlackLoss,
+    *,
+    tol: float,
+    max_iter: int,
+) -> HullSolution | None:
+    """Solve a kernel's programme with the function's own norm; None where it is too large, or does not end well.
+
+    A step's equations are as many as rows, not as constraints, and the kernel is used as it is: no eigenvalues.
+    """
+    active = np.flatnonzero(rows.level >= 0)
+    if len(active) > _MOST_INSIDE:
+        return None
+    own = np.asarray(K, dtype=float)[np.ix_(active, active)]
+    if not _is_kernel(own):
+        return None
+    lower: Ints = np.empty(0, np.int64)
+    upper = lower
+    level, weight, r, edges = rows.level[active], rows.weight[active], rows.n_levels, slacks.edges
+    if kind == "edge":
+        cuts = _edge_cuts(slacks, [np.flatnonzero(level == each) for each in range(r)], weight)
+        margin, n_columns = np.where(cuts.side < 0, 1.0, 0.0), len(edges)
+    else:  # here the thresholds are each level's ends, and an edge keeps the ends of its levels apart
+        cuts = _row_cuts(slacks, level, weight)
+        margin, n_columns, lower, upper = np.zeros(len(cuts.row)), 2 * r, r + edges.low, edges.high
+    looks = RowLooks(
+        cuts.row,
+        cuts.column,
+        cuts.side,
+        margin,
+        cuts.slack,
+        nu * cuts.cost,
+        n_columns,
+        lower,
+        upper,
+        np.ones(len(lower)),
+        loss == "squared",
+    )
+    found = interior_looks(own, looks, tol=min(1e-8, 1e-3 * tol), max_iter=max_iter)
+    if not found.converged:
+        return None
+    coef = np.zeros(len(rows.level))
+    coef[active] = found.coef
+    ends = found.thresholds
+    thresholds = ends if kind == "edge" else 0.5 * (ends[edges.high] + ends[r + edges.low] + 1.0)
+    return HullSolution(coef, thresholds, found.objective, found.gap, found.n_iter, True)
+
+
+def _is_kernel(K: Floats) -> bool:
+    """Say whether no eigenvalue is below zero, as far as rounding allows; the largest is bounded by sums of lines."""
+    shifted = K.copy()
+    shifted.flat[:: len(K) + 1] += _NEGATIVE * float(np.abs(K).sum(axis=1).max())
+    try:
+        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
 
 
 class _Statement:

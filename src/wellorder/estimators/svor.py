@@ -14,7 +14,18 @@ from threadpoolctl import threadpool_limits
 
 from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
 from ..methods import Method, costs, too_many_levels
-from ..solvers import IDENTITY, Objective, SolveResult, diagonal, gap_between, newton_cg, smooth_ever_less
+from ..solvers import (
+    IDENTITY,
+    InteriorSolution,
+    Objective,
+    RowLooks,
+    SolveResult,
+    diagonal,
+    gap_between,
+    interior_looks,
+    newton_cg,
+    smooth_ever_less,
+)
 from ..spaces import Function, KernelSpace, Space, origin_score
 from ..state import Part, count, figure
 from ..sweeps import Floats, dot
@@ -86,19 +97,24 @@ def by_multipliers(
     start: Floats | None,
     tol: float,
     max_iter: int,
+    inside: InteriorSolution | None = None,
 ) -> SolveResult:
     """Minimise until the duality gap is below ``tol`` times the objective.
 
+    From where an interior point method has led, if it has: its multipliers are the first that corners are moved to.
     Gives up, not converged, where too many rows are inside corners, or where the kernel is none. The bound is the
     dual's value: Σ ω θ + ⟨gradient, s⟩ lies below the risk, whatever the θ that balance at each threshold.
     """
     looks = ListedLooks(rows)
-    best, bound, gap = problem.first(start), -np.inf, np.inf
+    best, bound, gap = problem.first(start if inside is None else inside.coef), -np.inf, np.inf
     centre: Floats
     thresholds: Floats
     f, thresholds = best.f, np.zeros(rows.n_levels - 1)
     centre, width = np.zeros(len(looks)), _WIDTH
     n_iter = 0
+    if inside is not None:
+        thresholds, n_iter = inside.thresholds, inside.n_iter
+        centre = inside.multipliers / (problem.strength * looks.weight)
     while np.isfinite(best.objective) and n_iter < max_iter and width >= _NARROWEST:
         stage = _Stage(space, looks, problem.strength, centre, width)
         at, candidate, steps, stuck = stage.solve(f, thresholds, tol, max_iter - n_iter)
@@ -245,6 +261,18 @@ _FEWEST_ROWS = 200
 _COARSE_TOL = 0.05
 """A sample of so many times fewer rows, but no fewer than these, gives a kernel problem's start, solved so well."""
 
+_CLOSER = 1e-3
+"""An interior point method goes on to this share of the tolerated gap: its last steps gain most, and cost no more."""
+
+_LEAST_GAP = 1e-10
+"""Of the objective: beyond this, rounding has the better of it."""
+
+_NEXT_TO_NOTHING = 1e-5
+"""Multipliers that are so small beside their mean, that far inside, are on their way to zero."""
+
+_MANY_STEPS = 30
+"""A sample that takes more steps than this says that all rows would, too."""
+
 
 @dataclass(frozen=True)
 class OrdinalProblem(Objective):
@@ -305,16 +333,50 @@ def _over_kernel(
     """Solve by multipliers, from a sample's rough solution where nothing better is given.
 
     The sample keeps the strength, though its rows are fewer: a smoother function is a better start than one that
-    has been bent to every one of few rows.
+    has been bent to every one of few rows. Where already the sample takes many steps, as with a large C, an interior
+    point method leads close, in a dozen of its own; each of them goes through all rows.
     """
     rows = problem.rows
+    inside: InteriorSolution | None = None
     if start is None and space.n_rows >= _COARSER * _FEWEST_ROWS:
         taken = rows.sample(_COARSER, np.random.default_rng(0))  # the sample decides the path, never the answer
         some = KernelSpace(np.ascontiguousarray(space.lines(taken)[:, taken]))
-        coarse = replace(problem, space=some, rows=rows.take(taken))
+        sample = replace(problem, space=some, rows=rows.take(taken))
+        coarse = _over_kernel(sample, some, None, max(tol, _COARSE_TOL), max_iter)
         start = np.zeros(space.n_coef)
-        start[taken] = _over_kernel(coarse, some, None, max(tol, _COARSE_TOL), max_iter).coef
-    return by_multipliers(problem, space, rows, start=start, tol=tol, max_iter=max_iter)
+        start[taken] = coarse.coef
+        if coarse.n_iter > _MANY_STEPS and space.n_rows <= _MOST_BENT:
+            inside = _from_inside(problem, space, tol, max_iter)
+    return by_multipliers(problem, space, rows, start=start, tol=tol, max_iter=max_iter, inside=inside)
+
+
+def _from_inside(problem: OrdinalProblem, space: KernelSpace, tol: float, max_iter: int) -> InteriorSolution | None:
+    """Solve by an interior point method; None where that does not end well."""
+    looks = ListedLooks(problem.rows)
+    n_thresholds, every = problem.rows.n_levels - 1, np.arange(len(looks))
+    lower = np.arange(n_thresholds - 1 if problem.rows.thresholds == "explicit" else 0)
+    found = interior_looks(
+        space.lines(np.arange(space.n_rows)),
+        RowLooks(
+            looks.row,
+            looks.threshold,
+            looks.side,
+            np.ones(len(looks)),
+            every,
+            problem.strength * looks.weight,
+            n_thresholds,
+            lower,
+            lower + 1,
+            np.zeros(len(lower)),
+        ),
+        tol=max(_CLOSER * tol, _LEAST_GAP),
+        max_iter=max_iter,
+    )
+    if not found.converged:
+        return None
+    # inside, no multiplier is zero; those on their way to it are let go, so that the function rests on few rows
+    kept = np.where(found.multipliers < _NEXT_TO_NOTHING * found.multipliers.mean(), 0.0, found.multipliers)
+    return found._replace(coef=looks.add_to_rows(looks.side * kept), multipliers=kept)
 
 
 # --------------------------------------------------------------------------------------------------

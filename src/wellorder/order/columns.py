@@ -55,9 +55,15 @@ def own_order(values: Any) -> tuple[tuple[Hashable, ...], bool] | None:
     return None
 
 
+_NEVER_MISSING = {str, bytes, bool, int}
+"""Types none of whose values stands for 'not given'."""
+
+
 def as_objects(entries: Iterable[Any]) -> Array:
     """Put entries into an array of objects, one each, whatever they are; missing ones become None."""
-    listed = [None if is_missing(entry) else entry for entry in entries]
+    listed = list(entries)
+    if not set(map(type, listed)) <= _NEVER_MISSING:  # many entries, few types: most columns are not looked through
+        listed = [None if is_missing(entry) else entry for entry in listed]
     out = np.empty(len(listed), dtype=object)
     out[:] = listed
     return out
@@ -134,14 +140,22 @@ def rank_values(values: Array, where: Any = None) -> tuple[Ints, Array]:
 
 def number_objects(values: Array) -> tuple[Ints, list[Hashable]]:
     """Give numbers to the distinct objects, in the order of their first appearance."""
-    seen: dict[Hashable, int] = {}
-    codes = np.empty(len(values), np.int32)
-    for row, value in enumerate(values):
-        try:
-            codes[row] = seen.setdefault(value, len(seen))
-        except TypeError:
-            raise TypeError(f"row {row} has {value!r}, which is not hashable") from None
-    return codes, list(seen)
+    listed = list(values)
+    try:
+        number = {value: code for code, value in enumerate(dict.fromkeys(listed))}
+    except TypeError:
+        row = next(row for row, value in enumerate(listed) if not has_hash(value))
+        raise TypeError(f"row {row} has {listed[row]!r}, which is not hashable") from None
+    return np.fromiter(map(number.__getitem__, listed), np.int32, len(listed)), list(number)
+
+
+def has_hash(value: Any) -> bool:
+    """Say whether a value may be an id: its own hash may fail though its class has one, as that of a tuple of lists."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _small_offsets(values: Array) -> Array | None:

@@ -47,6 +47,12 @@ class TiedGames:
     has_advantage: bool
 
     @cached_property
+    def sides(self) -> tuple[Ints, Ints]:
+        """The left and the right players, as what reads entries by number wants them: it would copy them every time."""
+        left, right = self.players.T
+        return left.astype(np.intp), right.astype(np.intp)
+
+    @cached_property
     def has_ties(self) -> bool:
         """Whether there is a tie of any weight; without one, ν is zero, and log ν stays out of it."""
         return bool(self.weight[self.outcome == 0].sum() > 0)
@@ -58,11 +64,12 @@ class TiedGames:
 
     def differences(self, parameters: Floats) -> Floats:
         """Return d = r_right − r_left − α of each game."""
-        return np.asarray(parameters[self.players[:, 1]] - parameters[self.players[:, 0]] - parameters[-2])
+        left, right = self.sides
+        return np.asarray(parameters[right] - parameters[left] - parameters[-2])
 
     def spread(self, by_difference: Floats, by_tie: Floats) -> Floats:
         """Carry derivatives in d and log ν, one a game, to the parameters: the adjoint of ``differences``."""
-        left, right = self.players.T
+        left, right = self.sides
         out = np.bincount(right, by_difference, self.n_players) - np.bincount(left, by_difference, self.n_players)
         return np.concatenate([out, [-by_difference.sum(), by_tie.sum()]]) * self.free
 
@@ -92,7 +99,7 @@ class Bend:
     def diagonal(self) -> Floats:
         """The Hessian's diagonal; 1 for parameters that are not fitted."""
         games = self.games
-        sums = sum(np.bincount(side, self.own, games.n_players) for side in games.players.T)
+        sums = sum(np.bincount(side, self.own, games.n_players) for side in games.sides)
         whole = np.concatenate([sums, [self.own.sum(), self.tie.sum()]]) + games.penalty
         return np.where((games.free > 0) & (whole > 0), whole, 1.0)
 
@@ -151,7 +158,7 @@ def _in_range(games: TiedGames, tol: float) -> tuple[TiedGames, float]:
     those who won every game.
     """
     weight, exponent = near_one(games.weight)
-    heaviest = max(float(np.bincount(side, weight).max(initial=0.0)) for side in games.players.T)
+    heaviest = max(float(np.bincount(side, weight).max(initial=0.0)) for side in games.sides)
     with np.errstate(over="ignore", under="ignore"):
         whole, ridge = float(np.ldexp(heaviest, exponent)), float(np.ldexp(games.ridge, -exponent))
     if not whole < _MOST_WEIGHT * max(games.ridge, 1.0) or ridge == np.inf:
@@ -203,6 +210,35 @@ def _newton_step(bend: Bend, gradient: Floats, accuracy: float) -> Floats:
     return step
 
 
+_DENSE = 4
+"""Up to so many possible games for each that was played, they are counted in a table of all that are possible."""
+
+
+def merge_games(players: Ints, outcome: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:
+    """Make one game of all that the same two players, on the same sides, ended alike; it weighs what they do together.
+
+    The likelihood is the same. Votes are many and players are few: what a Newton step goes through is then at most
+    three games for each two players, however many votes there are. Sorted by players and outcome; O(n log n), or O(n)
+    where many are alike, and never more room than a few numbers a game.
+    """
+    base = int(players.max(initial=-1)) + 1
+    if len(outcome) == 0:
+        return players, outcome, weight
+    code = (players[:, 0] * np.int64(base) + players[:, 1]) * 3 + (outcome + np.int64(1))
+    if 3 * base**2 <= _DENSE * len(code):
+        kept = np.flatnonzero(np.bincount(code))
+        total = np.asarray(np.bincount(code, weight)[kept], dtype=float)
+    else:
+        order = np.argsort(code, kind="stable")
+        code = code[order]
+        first = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
+        kept, total = code[first], np.add.reduceat(weight[order], first)
+    if len(kept) == len(weight) or not np.isfinite(total).all():  # weights so large are refused, by name, when fitted
+        return players, outcome, weight
+    pair, ended = np.divmod(kept, 3)
+    return np.column_stack(np.divmod(pair, base)).astype(np.int32), (ended - 1).astype(np.int8), total
+
+
 # --------------------------------------------------------------------------------------------------
 # The model.
 
@@ -250,7 +286,7 @@ class Davidson(RatingSystem):
     Notes
     -----
     ``update`` keeps the games of before and fits all of them anew, from the last ratings on. Weights of ``Comparisons``
-    count as repetitions.
+    count as repetitions: games that the same two players ended alike are kept as one that weighs as much.
 
     References
     ----------
@@ -269,6 +305,9 @@ class Davidson(RatingSystem):
     """
 
     n_iter_: int
+    _players: Ints
+    _outcome: Ints
+    _weight: Floats
 
     def __init__(
         self,
@@ -350,9 +389,12 @@ class Davidson(RatingSystem):
         }
 
     def _keep(self, games: Games) -> None:
-        self._players = np.concatenate([self._players, games.players])
-        self._outcome = np.append(self._outcome, games.outcome)
-        self._weight = np.append(self._weight, np.ones(len(games)) if games.weight is None else games.weight)
+        weight = np.ones(len(games)) if games.weight is None else games.weight
+        self._players, self._outcome, self._weight = merge_games(
+            np.concatenate([self._players, games.players]),
+            np.append(self._outcome, games.outcome),
+            np.append(self._weight, weight),
+        )
         more = int(games.players.max(initial=-1)) + 1 - len(self.ratings_)  # in ``stream``, some have yet to play
         self._parameters = np.insert(self._parameters, len(self.ratings_), np.zeros(max(more, 0)))
 

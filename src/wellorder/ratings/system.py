@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from ..order import Comparisons, as_objects, check_outcomes, is_missing, read_column
+from ..order import Comparisons, as_objects, check_outcomes, has_hash, is_missing, read_column
 from ..state import Part, Stored, absent_or, none_or, numbering, of, table, truth
 from ..sweeps import LOGIT, Array, Bools, Floats, Ints
 
@@ -143,20 +143,12 @@ def _ids(values: Any, name: str) -> list[Hashable]:
     try:
         missing = {player for player in dict.fromkeys(ids) if is_missing(player)}  # many games, few players
     except TypeError:
-        game = next(place for place, player in enumerate(ids) if not _has_hash(player))
+        game = next(place for place, player in enumerate(ids) if not has_hash(player))
         raise TypeError(f"{name}[{game}] is {ids[game]!r}, which is not hashable; give an id") from None
     if missing:
         game = next(place for place, player in enumerate(ids) if is_missing(player))
         raise ValueError(f"{name}[{game}] is missing; give every player an id, or drop the game")
     return ids
-
-
-def _has_hash(player: Any) -> bool:
-    try:
-        hash(player)
-    except TypeError:
-        return False
-    return True
 
 
 def _number(sides: list[list[Hashable]], row: Ints, numbers: dict[Hashable, int]) -> tuple[Ints, dict[Hashable, int]]:

@@ -1,6 +1,7 @@
 """Solvers: a problem in, a typed result out."""
 
 from .boosting import STEP_RULES, BoostResult, Learners, Rounds, Validation, boost_bumps, boost_learner, boost_steps
+from .interior import InteriorSolution, RowLooks, interior_looks
 from .newton import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
 from .partitioned import PartitionedProblem, pose_problem
 from .planes import cutting_plane, gap_between, smooth_ever_less, solver_for
@@ -13,6 +14,7 @@ __all__ = [
     "LONGEST_LIST",
     "STEP_RULES",
     "BoostResult",
+    "InteriorSolution",
     "Learners",
     "Objective",
     "PartitionedProblem",
@@ -20,6 +22,7 @@ __all__ = [
     "Preconditioner",
     "Problem",
     "Rounds",
+    "RowLooks",
     "RowProblem",
     "SolveResult",
     "TreeShape",
@@ -32,6 +35,7 @@ __all__ = [
     "cutting_plane",
     "diagonal",
     "gap_between",
+    "interior_looks",
     "invert",
     "lambdarank_trees",
     "make_problem",

@@ -7,9 +7,11 @@ changes what is minimised: only where from, and in how many steps.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypedDict
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..order import GradedPairs
 from ..spaces import KernelSpace
@@ -41,6 +43,24 @@ _COARSE_TOL = 1e-2
 _FEWEST_LANDMARKS = 200
 _MOST_LANDMARKS = 2_000
 """Rows that precondition a kernel problem."""
+
+
+_LARGE_C = 300.0
+_MOST_FACTORED = 10_000
+"""From this C on, and up to so many rows, a factor of the whole kernel costs less than the products that it saves."""
+
+_LARGEST_C = 10_000.0
+"""Beyond this C the factor in float32 would have too few digits."""
+
+_COARSER = 2
+_NO_LARGER = 0.75
+"""A sample of so many times fewer rows gives the start then, unless every cell's least rows make it nearly as large."""
+
+_FEW_GROUPS = 10
+"""Scores that move alike in a group cost nothing, which the diagonal does not know: a direction for each group."""
+
+_STEPS = 3
+"""Newton steps with one factor: by then, other pairs are within the margin."""
 
 
 class _StageSettings(TypedDict):
@@ -107,6 +127,9 @@ def _kernel(
     pairs = problem.pairs
     # C·n is the weight of the mean loss; the larger C, the more of the kernel's tail matters
     C = problem.strength * pairs.total / pairs.mass
+    graded = isinstance(pairs, GradedPairs) and pairs.cells.n_groups <= _FEW_GROUPS
+    if graded and _LARGE_C <= C <= _LARGEST_C and _FEWEST_LANDMARKS <= space.n_rows <= _MOST_FACTORED:
+        return _kernel_by_rows(problem, space, start, certain, settings)
     size = int(min(space.n_rows * min(0.5, max(C, 1.0) ** 0.25 / _RATIO), _MOST_LANDMARKS))
     if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):
         return newton_cg(problem, start=start, certain=certain, **settings)
@@ -121,6 +144,62 @@ def _kernel(
         start[rows] = coarse.coef
     preconditioner = sampled_kernel_hessian(lines, rows, sample, sample.space.scores(coarse.coef))
     return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
+
+
+def _kernel_by_rows(
+    problem: Problem, space: KernelSpace, start: Floats | None, certain: bool, settings: _StageSettings
+) -> SolveResult:
+    """Solve a kernel problem with a large C: each few steps are preconditioned by every row's own curvature.
+
+    So much of the kernel's tail matters then that no sample has seen it. But where a row is in many pairs, it moves
+    against their mean, which is next to nothing: the Hessian is all but its diagonal D, and with I + D^½ K D^½ factored
+    conjugate gradients take a handful of products.
+    """
+    pairs = problem.pairs
+    assert isinstance(pairs, GradedPairs)
+    size = space.n_rows // _COARSER
+    if start is None and size >= _FEWEST_LANDMARKS:
+        rows, some = pairs.sample(size, np.random.default_rng(0))
+        if some.n_pairs and len(rows) <= _NO_LARGER * space.n_rows:
+            sample = problem.restricted(KernelSpace(np.ascontiguousarray(space.lines(rows)[:, rows])), some)
+            roughly: _StageSettings = {"tol": max(settings["tol"], _COARSE_TOL), "max_iter": settings["max_iter"]}
+            assert isinstance(sample.space, KernelSpace)
+            start = np.zeros(space.n_coef)
+            start[rows] = _kernel_by_rows(sample, sample.space, None, False, roughly).coef
+    n_iter = n_products = 0
+    while True:
+        most = min(_STEPS, settings["max_iter"] - n_iter)
+        scores = np.zeros(space.n_rows) if start is None else space.scores(start)
+        preconditioner = _by_own_curvature(problem, space, scores)
+        tol = settings["tol"]
+        found = newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, tol=tol, max_iter=most)
+        n_iter, n_products, start = n_iter + found.n_iter, n_products + found.n_products, found.coef
+        if found.converged or found.n_iter < most or n_iter >= settings["max_iter"]:
+            return replace(found, n_iter=n_iter, n_products=n_products)
+
+
+def _by_own_curvature(problem: Problem, space: KernelSpace, scores: Floats) -> Preconditioner:
+    """Invert I + D K, with D the diagonal of strength · H: M⁻¹ = I − R (I + R K R)⁻¹ R K with R = D^½."""
+    own = problem.strength * problem.risk(scores).hessian_diagonal()
+    rows = np.flatnonzero(own > 0)
+    # half the room and time; it is a stand-in only, and what float32 leaves of it shows in the products
+    root = np.sqrt(own[rows]).astype(np.float32)
+    S = space.lines(rows)[:, rows].astype(np.float32)
+    S *= root
+    S *= root[:, None]
+    S.flat[:: len(rows) + 1] += 1.0
+    try:
+        factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:  # a kernel that is none
+        return IDENTITY
+
+    def apply(residual: Floats) -> Floats:
+        out = residual.copy()
+        seen = root * space.scores(residual)[rows].astype(np.float32)
+        out[rows] -= root * cho_solve(factor, seen, check_finite=False)
+        return out
+
+    return Preconditioner(apply, resembles=False)
 
 
 def _first_preconditioner(problem: Objective, at: Point) -> Preconditioner:
