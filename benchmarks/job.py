@@ -9,9 +9,11 @@ import contextlib
 import gc
 import json
 import os
+import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,11 @@ _REPEAT_BELOW = 1.0
 
 _MOST_REPEATS = 5
 
+_MOST_BESIDE = 50
+"""Beside busy processes a fit takes one or several turns of the scheduler, by chance."""
+
+_COUNT = "n = 0\nwhile True:\n    n += 1"
+
 
 def measure(workload: Workload, peer: Peer, *, tell: Any = lambda stage: None) -> dict[str, Any]:
     """Prepare, warm up, work on the clock, and judge."""
@@ -37,25 +44,41 @@ def measure(workload: Workload, peer: Peer, *, tell: Any = lambda stage: None) -
     train, test = workload.make()
     try:
         tell("warming up")
-        peer.start(train.head(peer.warm_rows), workload.settings)()
+        if not workload.first_use:
+            peer.start(train.head(peer.warm_rows), workload.settings)()
         work = peer.start(train, workload.settings)
         tell("working")
         gc.collect()
         seconds = []
         before = _reset_peak()
-        while True:
-            start = time.perf_counter()
-            result = work()
-            seconds.append(time.perf_counter() - start)
-            if len(seconds) == 1:
-                peak = None if before is None else (memory("VmHWM") - before) / 1024
-            if sum(seconds) >= _REPEAT_BELOW or len(seconds) == _MOST_REPEATS:
-                break
+        with _beside(workload.busy):
+            while True:
+                start = time.perf_counter()
+                result = work()
+                seconds.append(time.perf_counter() - start)
+                if len(seconds) == 1:
+                    peak = None if before is None else (memory("VmHWM") - before) / 1024
+                most = 1 if workload.first_use else _MOST_BESIDE if workload.busy else _MOST_REPEATS
+                if sum(seconds) >= _REPEAT_BELOW or len(seconds) == most:
+                    break
     except UnsuitableError as reason:
         return {"status": "unsuitable", "reason": str(reason)}
     tell("judging")
     figures = judge(workload, peer, train, test, result)
     return {"status": "done", "seconds": float(np.median(seconds)), "extra_mb": peak, **figures}
+
+
+@contextlib.contextmanager
+def _beside(busy: int) -> Iterator[None]:
+    """Keep processes counting meanwhile; they end with this one."""
+    others = [subprocess.Popen([sys.executable, "-c", _COUNT]) for _ in range(busy)]
+    try:
+        time.sleep(0.5 if others else 0.0)  # until they run
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 def memory(field: str, process: str = "self") -> int:

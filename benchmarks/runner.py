@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .job import memory
 from .peers import PEERS, Peer
+from .peers.peer import n_threads
 from .records import Record, append_record, finished, read_records, where
 from .workloads import WORKLOADS, Workload
 
@@ -63,9 +64,12 @@ def attempt(workload: Workload, peer: Peer, threads: int, limit: float) -> Recor
     """Measure in a process of its own, or say why not."""
     if (absence := peer.absence()) is not None:
         return {"status": "absent", "reason": absence}
+    threads = n_threads() if workload.family == "busy" else threads
     environment = os.environ | dict.fromkeys(_THREAD_VARIABLES, str(threads))
     command = [sys.executable, "-m", "benchmarks.job", workload.name, peer.name, str(threads)]
-    with tempfile.TemporaryFile("w+") as errors:
+    with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryDirectory() as empty:
+        if workload.first_use:
+            environment["NUMBA_CACHE_DIR"] = empty
         root = Path(__file__).parents[1]
         job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=root)
         lines, peak = _listen(job, limit)

@@ -166,7 +166,13 @@ def _elsewhere() -> str:
         [row["workload"], known["versions"][row["method"]], number(row["seconds"]), f"{row['swapped']:.4f}"]
         for row in known["measured"]
     ]
-    return f"{known['about']}\n\n" + _table(("workload", "method", "s there", "wrong"), rows)
+    floors = [[row["workload"], number(row["seconds"]), str(row["floors"])] for row in known["floors"]]
+    return (
+        f"{known['about']}\n\n"
+        + _table(("workload", "method", "s there", "wrong"), rows)
+        + f"\n\n{known['floors_about']}\n\n"
+        + _table(("workload", "s there", "floors there"), floors)
+    )
 
 
 def _name(line: Line) -> str:

@@ -31,6 +31,10 @@ class Workload:
     """The optimum of the objective over every pair, as other software found it."""
     quick: tuple[str, ...] = ()
     """The methods of a quick run; none: not part of it."""
+    busy: int = 0
+    """Processes beside the job that count without end; the job then has every processor, as a fit at a desk has."""
+    first_use: bool = False
+    """As on a machine that has never run it: nothing compiled, no warming up, and the first work is measured."""
 
     @property
     def task(self) -> Task:
@@ -240,6 +244,32 @@ def _growth(what: str, value: int) -> Workload:
     )
 
 
+def _busy(busy: int) -> Workload:
+    return Workload(
+        name=f"lists-5e3-busy-{busy}",
+        family="busy",
+        about="5,000 rows × 136 columns in 50 lists, beside processes that do nothing but count, on all processors",
+        sizes={"busy": busy},
+        make=partial(generators.many_lists, 5_000, 50, d=136, n_test=5_000),
+        methods=("wellorder", "ridge", "floor"),
+        settings=Settings(C0=5_000.0),
+        busy=busy,
+    )
+
+
+def _first_use(kind: str) -> Workload:
+    return Workload(
+        name=f"first-use-{kind}-6e3",
+        family="first-use",
+        about="the very first fit on a machine, in a new process, after the import: with all that is compiled for it",
+        sizes={"n": 6_000},
+        make=partial(generators.one_list, 6_000, _KINDS[kind]),
+        methods=("wellorder",),
+        settings=Settings(C0=1_000.0),
+        first_use=True,
+    )
+
+
 _ROWS = (200, 500, 2_000, 5_000, 20_000, 200_000, 1_000_000)
 """From what most people have to what few have."""
 
@@ -250,6 +280,17 @@ _ALL = (
     *(_distorted(kind, n) for kind in _KINDS for n in (2_000, 20_000, 200_000, 1_000_000)),
     _sparse(1, 5_000, 2_000, small=True),
     *(_sparse(groups, 100_000, 50_000) for groups in (1, 20)),
+    Workload(
+        name="search-1e3",
+        family="search",
+        about="1,000 rows with continuous grades: 20 values of C × 5 folds, then a fit on all rows",
+        sizes={"n": 1_000},
+        make=partial(generators.one_list, 1_000, None),
+        methods=("search-wellorder", "search-scikit-survival", "search-linear-svc-drawn-pairs", "search-svr"),
+        quick=("search-wellorder", "search-svr"),
+    ),
+    *(_busy(busy) for busy in (0, 4)),
+    *(_first_use(kind) for kind in _KINDS),
     _queries("queries-small", 100, small=True),
     _queries("queries", 2_000),
     *(_rbf(kind, n) for kind in _KINDS for n in (500, 2_000, 8_000)),

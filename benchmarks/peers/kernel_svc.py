@@ -7,13 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from ..shapes import Duels, Result, Rows
-from .peer import TIES, Peer, Settings
+from .peer import TIES, Peer, Settings, searched
 
 
 def _svr(rows: Rows, settings: Settings) -> Callable[[], Result]:
     from sklearn.svm import SVR
 
     return lambda: Result(scores=SVR(gamma=settings.gamma).fit(rows.X, rows.y).predict)
+
+
+def _weighed_svr(rows: Rows, settings: Settings) -> Callable[[], Result]:
+    from sklearn.svm import SVR
+
+    return lambda: Result(scores=SVR(C=settings.C0).fit(rows.X, rows.y).predict)
 
 
 def _kernel_ridge(rows: Rows, settings: Settings) -> Callable[[], Result]:
@@ -55,6 +61,7 @@ def _flipped(duels: Duels, settings: Settings) -> Callable[[], Result]:
 
 PEERS = (
     Peer("svr", "order", _svr, package="scikit-learn", module="sklearn"),
+    Peer("search-svr", "order", searched(_weighed_svr), package="scikit-learn", module="sklearn"),
     Peer("kernel-ridge", "order", _kernel_ridge, package="scikit-learn", module="sklearn"),
     Peer("svc", "compare", _three_outcomes, package="scikit-learn", module="sklearn"),
     Peer("svc-flipped", "compare", _flipped, package="scikit-learn", module="sklearn", minimises=TIES),

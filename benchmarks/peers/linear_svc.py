@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..shapes import Duels, Result, Rows
-from .peer import PAIRS, SAMPLED, Peer, Settings, UnsuitableError
+from .peer import PAIRS, SAMPLED, Peer, Settings, UnsuitableError, searched
 
 _MOST_PAIRS = 2_000_000
 _DRAWN = 200_000
@@ -77,5 +77,6 @@ def _three_outcomes(duels: Duels, settings: Settings) -> Callable[[], Result]:
 PEERS = (
     Peer("linear-svc-all-pairs", "order", _explicit, package="scikit-learn", module="sklearn", minimises=PAIRS),
     Peer("linear-svc-drawn-pairs", "order", _sampled, package="scikit-learn", module="sklearn", minimises=SAMPLED),
+    Peer("search-linear-svc-drawn-pairs", "order", searched(_sampled), package="scikit-learn", module="sklearn"),
     Peer("linear-svc", "compare", _three_outcomes, package="scikit-learn", module="sklearn"),
 )

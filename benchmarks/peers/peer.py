@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from ..shapes import Result
+from ..shapes import Result, Rows
 
 Task = Literal["order", "compare", "rate", "measure", "read"]
 
@@ -65,6 +65,40 @@ class Peer:
     def version(self) -> str:
         """Say which version of its package is measured."""
         return f"{self.package} {metadata.version(self.package)}" if self.package else ""
+
+
+Start = Callable[[Any, Settings], Callable[[], Result]]
+
+_FOLDS = 5
+_VALUES = 20
+
+
+def searched(start: Start) -> Start:
+    """Return the same method with its weight searched for: each value on each fold, then the best on all rows."""
+
+    def start_search(rows: Rows, settings: Settings) -> Callable[[], Result]:
+        import numpy as np
+
+        from wellorder.metrics import swapped_pairs
+
+        fold = np.random.default_rng(0).permutation(len(rows.y)) % _FOLDS
+        values = np.logspace(-1, 5, _VALUES).tolist()
+        start(rows.head(50), replace(settings, C0=1.0))  # what it imports
+
+        def work() -> Result:
+            errors = {}
+            for C0 in values:
+                weighed = replace(settings, C0=C0)
+                errors[C0] = 0.0
+                for k in range(_FOLDS):
+                    fitted = start(Rows(rows.X[fold != k], rows.y[fold != k], None), weighed)()
+                    assert fitted.scores is not None
+                    errors[C0] += swapped_pairs(rows.y[fold == k], fitted.scores(rows.X[fold == k]))
+            return start(rows, replace(settings, C0=min(errors, key=errors.__getitem__)))()
+
+        return work
+
+    return start_search
 
 
 def n_threads() -> int:

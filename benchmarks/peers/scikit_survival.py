@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..shapes import Result, Rows
-from .peer import PAIRS, Peer, Settings, UnsuitableError, dense
+from .peer import PAIRS, Peer, Settings, UnsuitableError, dense, searched
 
 
 def _start(rows: Rows, settings: Settings) -> Callable[[], Result]:
@@ -29,4 +29,9 @@ def _start(rows: Rows, settings: Settings) -> Callable[[], Result]:
     return fit
 
 
-PEERS = (Peer("scikit-survival", "order", _start, package="scikit-survival", module="sksurv", minimises=PAIRS),)
+_PACKAGE = {"package": "scikit-survival", "module": "sksurv"}
+
+PEERS = (
+    Peer("scikit-survival", "order", _start, minimises=PAIRS, **_PACKAGE),
+    Peer("search-scikit-survival", "order", searched(_start), **_PACKAGE),
+)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..shapes import Duels, Games, LetorFile, Lists, Result, Rows
-from .peer import PAIRS, TIES, Peer, Settings
+from .peer import PAIRS, TIES, Peer, Settings, searched
 
 _WARM = 6_000
 """More rows than the size from which on sweeps are compiled."""
@@ -152,6 +152,7 @@ def _floor(rows: Rows, settings: Settings) -> Callable[[], Result]:
 PEERS = (
     Peer("wellorder", "order", _linear(1e-4), minimises=PAIRS, warm_rows=_WARM, ours=True),
     Peer("wellorder-exact", "order", _linear(1e-9), minimises=PAIRS, warm_rows=_WARM, ours=True, reference=True),
+    Peer("search-wellorder", "order", searched(_linear(1e-4)), ours=True),
     Peer("floor", "order", _floor, ours=True, reference=True),
     Peer("wellorder-odds", "order", _odds, warm_rows=_WARM, ours=True),
     Peer("wellorder-rbf", "order", _rbf(1e-4), minimises=PAIRS, warm_rows=400, ours=True),
