@@ -89,9 +89,8 @@ class Cells:
         """The cells above each cell, and the cells below each cell."""
         assert self.pairs is not None
         low, high, weight = self.pairs
-        above = sp.coo_array((weight, (low, high)), shape=(self.n, self.n)).tocsr()
-        below = sp.coo_array((weight, (high, low)), shape=(self.n, self.n)).tocsr()
-        return _edges(above, self._table(low, high)), _edges(below, self._table(high, low))
+        above = _edges(low, high, weight, self.n, self._table(low, high))
+        return above, _edges(high, low, weight, self.n, self._table(high, low))
 
     def _table(self, looking: Ints, seen: Ints) -> EdgeTable | None:
         """Return what each cell weighs for the cells of its group that look up at it; None if mostly nothing."""
@@ -281,9 +280,12 @@ def _look_up(table: sp.csr_array, lines: Ints, columns: Ints) -> tuple[Array, Ar
     return at, stored[at] == wanted if len(stored) else np.zeros(len(wanted), bool)
 
 
-def _edges(matrix: sp.csr_array, table: EdgeTable | None) -> Edges:
-    indptr, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-    return Edges(indptr, indices, np.asarray(matrix.data, dtype=float), table)
+def _edges(looking: Ints, seen: Ints, weight: Floats, n_cells: int, table: EdgeTable | None) -> Edges:
+    """Arrange pairs of cells by the one that looks."""
+    arranged = np.argsort(looking, kind="stable")
+    indptr = np.zeros(n_cells + 1, np.int32)
+    np.cumsum(np.bincount(looking, minlength=n_cells), out=indptr[1:])
+    return Edges(indptr, seen[arranged].astype(np.int32), weight[arranged].astype(float), table)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..losses import GradedRows, PairLoss, PairSet, RiskAt, RowLoss, risk_at
 from ..order import GradedPairs
-from ..spaces import Function, RowSpace, Space
+from ..spaces import Function, LinearSpace, RowSpace, Space
 from ..sweeps import Floats
 
 
@@ -40,20 +40,21 @@ class Objective(ABC):
     @property
     def has_columns(self) -> bool:
         """Whether the function is linear in columns that can be looked at."""
-        return isinstance(self.space, RowSpace)
+        return _over_rows(self.space) is not None
 
     def hessian(self, coef: Floats) -> Floats:
         """Return Xᵀ H X at these coefficients: one product with the risk's Hessian a column, for few columns."""
-        assert isinstance(self.space, RowSpace)
-        risk, X = self.risk(self.space.scores(coef)), self.space.columns()
+        space = _over_rows(self.space)
+        assert space is not None
+        risk, X = self.risk(space.scores(coef)), space.columns()
         if risk.hessian_form is not None:
             return risk.hessian_form(X)
         return np.asarray(X.T @ np.column_stack([risk.hessian_product(column) for column in X.T]))
 
     def spread(self, at: Point) -> tuple[float, Floats, Floats]:
         """Return Σ_i H_ii, and the mean and the mean square of each column by H_ii."""
-        space = self.space
-        assert isinstance(space, RowSpace)
+        space = _over_rows(self.space)
+        assert space is not None
         weight = at.risk.hessian_diagonal()
         total = float(weight.sum())
         share = weight / total if total > 0 else weight
@@ -79,6 +80,11 @@ class Objective(ABC):
         if start is None:
             return self.at(Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows)))
         return self.at(Function(space, start))
+
+
+def _over_rows(space: Space) -> RowSpace | None:
+    """Return a space with columns as such a space; asking about a class first, as a protocol takes its time."""
+    return space if isinstance(space, LinearSpace) or isinstance(space, RowSpace) else None  # noqa: SIM101
 
 
 @dataclass(frozen=True)
