@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+from functools import cached_property, partial
+from time import perf_counter
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -18,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, read_ranker_weights
-from ..deadline import refuse_late
+from ..deadline import TimeIsUp, deadline, seconds_left, time_is_up, warn_of_time
 from ..losses import LOSSES, PairSet, best_threshold
 from ..methods import ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
 from ..metrics import comparison_error
@@ -223,12 +225,19 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
     """Return one column a member: what models that have not seen a point say of it, each in units of its own spread.
 
     The spread is that of the model's scores of everything, so that the folds' models, and one of all the data, are
-    brought to the same scale. A model whose scores are all the same gives zeros.
+    brought to the same scale. A model whose scores are all the same gives zeros; and so does one for which there is no
+    time, with a warning, if fits to everything are still to follow. It is an error where that is the first one.
     """
     jobs = [(place, fold) for place in range(len(members)) for fold in range(folds.n_folds)]
+    began = perf_counter()
 
-    def one(place: int, fold: int) -> Floats:
-        refuse_late()
+    def left() -> float:
+        elapsed = perf_counter() - began
+        return seconds - elapsed - _LAST_FITS * elapsed / folds.n_folds
+
+    def one(place: int, fold: int) -> Floats | None:
+        if time_is_up():
+            return None
         name, member = members[place]
         scores = fitted_scores(folds, name, fit_member(folds, name, member, fold))
         spread = folds.spread(scores)
@@ -240,11 +249,30 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to say, the fit to everything says
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(*job) for job in jobs)
+        seconds = seconds_left()
+        with deadline(left):
+            found = in_threads([partial(one, *job) for job in jobs], n_jobs)
+    late = sorted({place for (place, _), points in zip(jobs, found, strict=True) if points is None})
+    if late:
+        if 0 in late:
+            raise TimeIsUp("time was up before the first member of the ensemble was fitted to all folds")
+        names = ", ".join(members[place][0] for place in late)
+        warn_of_time(f"before these members were fitted to all folds, which are left out: {names}", stacklevel=5)
     table = np.zeros((folds.n_points, len(members)))
     for (place, fold), points in zip(jobs, found, strict=True):
-        table[folds.held_out(fold), place] = points
+        if place not in late:
+            table[folds.held_out(fold), place] = points
     return table
+
+
+_LAST_FITS = 1.5
+"""How many times a fit without a fold takes that to everything takes at most, about."""
+
+
+def in_threads(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+    """Run jobs, as many at a time as asked for; to each, time ends as it does to the caller."""
+    run = Parallel(n_jobs=n_jobs, prefer="threads")
+    return list(run(delayed(copy_context().run)(job) for job in jobs))
 
 
 def fit_member(folds: Folds, name: str, member: Any, fold: int | None) -> Any:
@@ -682,8 +710,7 @@ class OrderEnsemble(Ranker):
     def _fit_members(self, members: Members, folds: GradedFolds | ComparedFolds) -> None:
         """Fit the members with weight to everything; those that give all rows the same score lose theirs."""
         wanted = [each for each, weight in zip(members, self.weights_, strict=True) if weight > 0]
-        jobs = (delayed(fit_member)(folds, name, member, None) for name, member in wanted)
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+        fitted = in_threads([partial(fit_member, folds, name, member, None) for name, member in wanted], self.n_jobs)
         self.rankers_ = {name: model for (name, _), model in zip(wanted, fitted, strict=True)}
         spread = {name: folds.spread(fitted_scores(folds, name, model)) for name, model in self.rankers_.items()}
         if not any(spread.values()):

@@ -12,6 +12,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from ..deadline import time_is_up
 from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
 from ..methods import Method, costs, too_many_levels
 from ..solvers import IDENTITY, Objective, SolveResult, diagonal, gap_between, newton_cg, smooth_ever_less
@@ -99,7 +100,7 @@ def by_multipliers(
     f, thresholds = best.f, np.zeros(rows.n_levels - 1)
     centre, width = np.zeros(len(looks)), _WIDTH
     n_iter = 0
-    while np.isfinite(best.objective) and n_iter < max_iter and width >= _NARROWEST:
+    while np.isfinite(best.objective) and n_iter < max_iter and width >= _NARROWEST and not (n_iter and time_is_up()):
         stage = _Stage(space, looks, problem.strength, centre, width)
         at, candidate, steps, stuck = stage.solve(f, thresholds, tol, max_iter - n_iter)
         n_iter += steps
@@ -137,7 +138,7 @@ class _Stage:
         while True:
             gradient = Function(self.space, at.f.coef + self.strength * at.risk.gradient)
             candidate, done = self._candidate(at, gradient, tol)
-            if done or n_iter == max_iter:
+            if done or n_iter == max_iter or (n_iter and time_is_up()):
                 return _End(at, candidate, n_iter, stuck=False)
             step = self._newton_step(at, gradient)
             if step is None:

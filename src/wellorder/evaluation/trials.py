@@ -140,13 +140,22 @@ _FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
 
 
 def run_trial(
-    task: Task, name: str, method: Method, split: Split, protocol: Protocol, *, seconds: float = math.inf, key: str = ""
+    task: Task,
+    name: str,
+    method: Method,
+    split: Split,
+    protocol: Protocol,
+    *,
+    seconds: float = math.inf,
+    limit: float = math.inf,
+    key: str = "",
 ) -> Record:
     """Search, fit and judge one method on one split.
 
-    A fit that fails, or whose search (or, of an ensemble, whose fits to folds) does not finish within ``seconds``,
-    gives a record that says so.
+    A search or a fit that ends early, as ``seconds`` or its ``limit`` are over, is judged by the best that it has, and
+    the record says so. One that fails, or has nothing by then, gives a record that says why.
     """
+    seconds = min(seconds, limit)
     key = key or trial_key(task, name, method, split, protocol)
     started = time.perf_counter()
     seed = trial_seed(protocol, split)
@@ -158,17 +167,17 @@ def run_trial(
         try:
             part = task.training_part(split.train)
             model = make_seeded(method, seed)
-            params = choose_params(
-                model,
-                method.grid(part.size),
-                part,
-                n_folds=protocol.inner_folds,
-                seed=seed,
-                metric=protocol.measures[0],
-                deadline=left,
-            )
-            searched = time.perf_counter()
-            with deadline(left):
+            with deadline(left) as end:
+                params = choose_params(
+                    model,
+                    method.grid(part.size),
+                    part,
+                    n_folds=protocol.inner_folds,
+                    seed=seed,
+                    metric=protocol.measures[0],
+                    deadline=left,
+                )
+                searched = time.perf_counter()
                 part.fit(model.set_params(**params))
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
@@ -197,6 +206,7 @@ def run_trial(
         features=part.features if linear else None,
         held_out=_held_out(task, scores, split),
         orders_nothing=judgement.orders_nothing,
+        stopped=end.stopped,
         notes=tuple(sorted(set(heard))),
     )
 
