@@ -241,7 +241,7 @@ class CompareSVM(KernelModel, CompareModel):
         all comparisons are more than 20 million numbers, by Newton's method over rounded corners (up to about 2,000
         comparisons by libsvm). The others, ``(1 − z)_+²`` and ``log(1 + e^{−z})``, by Newton's method, for a million
         comparisons.
-    n_components : int, default=None
+    n_components : int or "auto", default=None
         Replace the kernel by Nyström features over this many random items.
     scale : bool, default=False
         Standardise the columns of the items first, each item taken as often as it is compared (sparse items are only
@@ -307,7 +307,7 @@ class CompareSVM(KernelModel, CompareModel):
         degree: float = 3,
         coef0: float = 0.0,
         loss: str = "hinge",
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         scale: bool = False,
         probability: bool = False,
         tol: float = 1e-3,

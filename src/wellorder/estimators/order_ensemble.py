@@ -12,8 +12,10 @@ from time import perf_counter
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
@@ -22,12 +24,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..aggregation import borda, read_ranker_weights
 from ..deadline import TimeIsUp, deadline, seconds_left, time_is_up, warn_of_time
 from ..losses import LOSSES, PairSet, best_threshold
-from ..methods import ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
+from ..methods import KERNEL_TOL, ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
 from ..metrics import comparison_error
 from ..order import Comparisons, Grades, ListedPairs, encode_groups, make_pairs
 from ..samples import Given, Sample
 from ..solvers import Objective, Point, SolveResult, make_problem
-from ..spaces import Function, LinearSpace, Pairs, RowSpace, resolve_gamma
+from ..spaces import Function, LinearSpace, Pairs, RowSpace, kernel_bytes, resolve_gamma
 from ..state import (
     Part,
     absent_or,
@@ -49,7 +51,7 @@ from .baselines import RidgeRanker
 from .boosted_trees import BoostedTrees
 from .compare_svm import CompareSVM
 from .order_boost import OrderBoost
-from .rank_svm import RankSVM
+from .rank_svm import MOST_KERNEL_ROWS, RankSVM, kernel_suits
 
 # --------------------------------------------------------------------------------------------------
 # What models say of rows that they have not seen: rows, or comparisons, in folds, and a table of held-out scores.
@@ -373,7 +375,9 @@ def _go(problem: Objective, point: Point, step: Function, slope: float) -> Point
 # The members of an ensemble: given, or the small library that is taken where none are.
 
 
-_MOST_KERNEL_ROWS = 3_000
+_MANY_ROWS = 3_000
+"""From here on kernels are fitted to folds through landmarks, and trees are many and learn slowly."""
+
 _MOST_COLUMNS = 2_000
 _FEWEST_ROWS = 60
 """Trees want 20 rows on either side of a split."""
@@ -413,8 +417,8 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
     """Return a small library that suits the data; columns should be scaled alike.
 
     Linear, Gaussian kernels of three widths, trees, and least squares: of each the settings that are best most often,
-    and the weights choose among them. Kernels of many rows go through 300 landmarks; many columns have linear members
-    only.
+    and the weights choose among them. Kernels of many rows go through landmarks (:func:`last_members`); many columns
+    have linear members only.
     """
     n, d = X.shape
     compared = isinstance(order, Comparisons)
@@ -426,19 +430,42 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
         members.append(("ridge-on-ranks", RidgeRanker(on="ranks")))
     if d > _MOST_COLUMNS:
         return members
-    unit, landmarks = resolve_gamma("scale", X), None if n <= _MOST_KERNEL_ROWS else 300
-    for name, C, width in (("rbf", 1.0, 1.0), ("rbf-wide", 10.0, 0.3), ("rbf-widest", 100.0, 0.1)):
-        kernel = RankSVM(C, kernel="rbf", gamma=width * unit, n_components=landmarks, random_state=seed)
-        members.append((name, kernel))
+    unit, is_large = resolve_gamma("scale", X), n > _MANY_ROWS
+    through: dict[str, Any] = {"n_components": "auto", "tol": KERNEL_TOL} if is_large else {}
+    for name, C, width in (
+        ("rbf", 10.0 if is_large else 1.0, 1.0),
+        ("rbf-wide", 10.0, 0.3),
+        ("rbf-widest", 100.0, 0.1),
+    ):
+        members.append((name, RankSVM(C, kernel="rbf", gamma=width * unit, random_state=seed, **through)))
     if n < _FEWEST_ROWS:
         return members
     shape: dict[str, Any] = {"learner": "tree", "balance": balance, "random_state": seed}
     members.append(("trees", OrderBoost(max_leaf_nodes=7, n_estimators=100, **shape)))
-    members.append(("large-trees", OrderBoost(max_leaf_nodes=31, n_estimators=200, **shape)))
+    slowly: dict[str, Any] = {"n_estimators": 600, "learning_rate": 0.05}
+    is_large = is_large and n <= MOST_KERNEL_ROWS  # as far as so many trees take no longer than kernels
+    grown = slowly | {"loss": "squared_hinge"} if is_large and not compared else {"n_estimators": 200}
+    members.append(("large-trees", OrderBoost(max_leaf_nodes=31, **grown, **shape)))
     if not compared:
-        options = {"n_estimators": 100, "random_state": seed}
-        members.append(("trees-on-ranks", BoostedTrees("ranks", max_leaf_nodes=31, **options)))
+        options = slowly if is_large else {"n_estimators": 100}
+        members.append(("trees-on-ranks", BoostedTrees("ranks", max_leaf_nodes=31, random_state=seed, **options)))
+        if is_large:
+            members.append(("trees-on-grades", BoostedTrees(max_leaf_nodes=31, random_state=seed, **options)))
     return members
+
+
+def last_members(members: Members, n_rows: int, n_jobs: int) -> Members:
+    """Return the default library as it is fitted to everything: with exact kernels, up to 20,000 rows.
+
+    That is one fit of each in the place of one a fold, and what landmarks say of held-out rows is near enough to weigh
+    a kernel by. Where so many matrices at a time do not fit into memory, the landmarks stay.
+    """
+    if not kernel_suits(n_rows, beside=(n_jobs - 1) * kernel_bytes(n_rows, 4)):
+        return members
+    return [
+        (name, clone(member).set_params(n_components=None) if isinstance(member, RankSVM) else member)
+        for name, member in members
+    ]
 
 
 def read_member_weights(weights: Any, names: list[str]) -> Floats:
@@ -617,6 +644,8 @@ class OrderEnsemble(Ranker):
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
         self.weights_ = self._choose_weights(points, folds)
+        if given is None:
+            members = last_members(members, X.shape[0], effective_n_jobs(self.n_jobs))
         self._fit_members(members, folds)
         if isinstance(folds, ComparedFolds):
             self.threshold_ = self._choose_threshold(points, folds)
@@ -764,7 +793,6 @@ class OrderEnsemble(Ranker):
 
 
 _MOST_ENSEMBLE_ROWS = 200_000
-_MOST_MEMBER_KERNEL = 3_000
 
 
 def too_many_fits(size: Size) -> str | None:
@@ -777,7 +805,7 @@ def too_many_fits(size: Size) -> str | None:
 
 def for_members(size: Size, matrix_bytes: int) -> int:
     """Return the bytes of an ensemble: the largest member's, and all members' models and scores."""
-    largest = for_kernel if size.n_rows <= _MOST_MEMBER_KERNEL else for_trees
+    largest = for_kernel if size.n_rows <= MOST_KERNEL_ROWS else for_trees
     return largest(size, matrix_bytes) + 8 * ROW_ARRAYS * size.n_rows
 
 

@@ -355,7 +355,7 @@ class SVOR(KernelModel, OrdinalModel):
     gamma : {"scale", "auto"} or float, default="scale"
     degree : float, default=3
     coef0 : float, default=0.0
-    n_components : int, default=None
+    n_components : int or "auto", default=None
         Replace the kernel by Nyström features over this many random rows.
     thresholds : {"all", "immediate", "explicit"}, default="all"
         "all": every row is on the right side of every threshold (Chu and Keerthi's implicit constraints), and the
@@ -424,7 +424,7 @@ class SVOR(KernelModel, OrdinalModel):
         gamma: Any = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         thresholds: Thresholds = "all",
         levels: Any = None,
         warm_start: bool = False,

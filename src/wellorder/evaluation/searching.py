@@ -464,6 +464,9 @@ SAMPLE = 20_000
 _FOR_LAST = 0.2
 """The part of the time that is kept for a fit to all rows, at least, where a fit that takes longer ends early."""
 
+_FOR_LARGER = 0.6
+"""The same, where fits of a search are to a sample."""
+
 _FITS_TIMED = 3
 """Fits to a sample after which it is known what they take: the first may wait for a compiler."""
 
@@ -477,16 +480,18 @@ def choose_params(
     seed: int,
     metric: AnyMetric = "swapped_pairs",
     deadline: Callable[[], float | None] | None = None,
+    most: int | None = None,
 ) -> dict[str, Any]:
     """Choose an estimator's parameters from a grid by folds of a training part.
 
     Nothing is chosen, with a warning, where the part cannot be cut so that there is always a pair to learn from:
     a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
-    warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now.
+    warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now. So it is of a
+    part that is larger than ``most``; but as its fits grow faster than the rows, their times say nothing of the last.
     """
     if not grid:
         return {}
-    whole, part = part, sample_part(part, seed)
+    whole, part = part, sample_part(part, seed, most)
     if part is not whole:
         what = "comparisons" if part.order.keeps_rows else "rows"
         warnings.warn(f"its parameters were searched on {len(part):,} of {len(whole):,} {what}", stacklevel=2)
@@ -498,16 +503,18 @@ def choose_params(
         )
         return {}
     times_larger = len(whole) / float(np.mean([len(split.train) for split in cv]))
-    outlook = None if deadline is None else _Outlook(deadline, times_larger, _FOR_LAST if part is whole else 0.0)
+    is_large = len(whole) > MOST_SEARCHED
+    kept = 0.0 if is_large else _FOR_LAST if part is whole else _FOR_LARGER
+    outlook = None if deadline is None else _Outlook(deadline, times_larger, kept)
     try:
         found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=outlook, refit=False)
     except OutOfTime as late:
-        if late.best_params is None or part is not whole:
+        if late.best_params is None or is_large:
             raise
         deadlines.mark_stopped()
         deadlines.warn_of_time(f"in its search ({late}): its parameters are the best by then", stacklevel=3)
         return late.best_params
-    if part is not whole and deadline is not None:
+    if is_large and deadline is not None:
         _refuse_if_too_long(found, times_larger, deadline())
     return dict(found.best_params)
 
@@ -541,17 +548,25 @@ def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | 
         raise OutOfTime(f"a fit to all rows would take some {seconds:.0f} s, and {left:.0f} s are left", found.table)
 
 
-def sample_part(part: Sample, seed: int) -> Sample:
+def sample_size(n_rows: int, most: int | None = None) -> int:
+    """Return how many of so many rows, or comparisons, a search looks at, if a method's own is at ``most``."""
+    if most is not None and n_rows > most:
+        return most
+    return n_rows if n_rows <= MOST_SEARCHED else SAMPLE
+
+
+def sample_part(part: Sample, seed: int, most: int | None = None) -> Sample:
     """Return a part as it is, or a sample of a large one: rows, whole lists where there are many, or comparisons."""
-    if len(part) <= MOST_SEARCHED:
+    size = sample_size(len(part), most)
+    if size == len(part):
         return part
     rng = np.random.default_rng(seed)
-    drawn = np.sort(rng.choice(len(part), SAMPLE, replace=False))
+    drawn = np.sort(rng.choice(len(part), size, replace=False))
     group, n_groups = part.order.group, part.order.n_groups
-    if group is not None and n_groups >= len(part) // SAMPLE:
+    if group is not None and n_groups >= len(part) // size:
         order = rng.permutation(n_groups)
         sizes = np.bincount(group, minlength=n_groups)
-        chosen = order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE))]
+        chosen = order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), size))]
         lists = np.flatnonzero(np.isin(group, chosen))
-        drawn = lists if len(lists) <= 2 * SAMPLE else drawn  # but for a list that is itself too long
+        drawn = lists if len(lists) <= 2 * size else drawn  # but for a list that is itself too long
     return part.take(drawn)

@@ -29,7 +29,7 @@ from .judging import threshold_of
 from .leaderboard import Protocol
 from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
-from .searching import MOST_SEARCHED, SAMPLE, choose_params
+from .searching import choose_params, sample_size
 from .splits import Split
 from .tasks import Task
 
@@ -176,6 +176,7 @@ def run_trial(
                     seed=seed,
                     metric=protocol.measures[0],
                     deadline=left,
+                    most=method.most_searched,
                 )
                 searched = time.perf_counter()
                 part.fit(model.set_params(**params))
@@ -293,6 +294,7 @@ def _params(method: Method) -> Any:
 def _grid(task: Task, method: Method, split: Split) -> Any:
     try:
         grid = method.grid(task.training_part(split.train).size)
-        return (grid, SAMPLE) if len(split.train) > MOST_SEARCHED else grid
+        size = sample_size(len(split.train), method.most_searched)
+        return (grid, size) if size < len(split.train) else grid
     except _FAILURES as error:
         return str(error)  # the trial will fail of the same, and say so in its record
