@@ -45,7 +45,7 @@ MANY_ROWS = 100_000
 
 
 MOST_SEARCHED_KERNEL = 3_000
-"""Rows up to which a search over a kernel looks at all of them; of more, at a sample of as many."""
+"""Rows up to which a search over a kernel looks at all of them; of more graded ones, at a sample of as many."""
 
 KERNEL_TOL = 1e-3
 """How well a kernel is fitted to more rows than that."""
@@ -138,7 +138,7 @@ def for_linear(size: Size, matrix_bytes: int) -> int:
 
 def for_kernel(size: Size, matrix_bytes: int) -> int:
     """Return the bytes of a kernel between all rows beside those of a fit; cut for folds, where all are searched."""
-    if size.n_rows > MOST_SEARCHED_KERNEL:
+    if size.n_rows > MOST_SEARCHED_KERNEL and size.supervision == "grades":
         return for_linear(size, matrix_bytes) + kernel_bytes(size.n_rows, 4)
     return for_linear(size, matrix_bytes) + kernel_bytes(size.n_rows, 8) + 8 * size.n_rows**2
 
@@ -178,8 +178,8 @@ class Method:
     predicts_ties: bool = False
     """Whether it says when two items are no different; the others only order them."""
     most_searched: int | None = None
-    """Rows, or comparisons, up to which its search looks at all of them; of more, at a sample of as many. None: as many
-    as a near-linear method can take."""
+    """Graded rows up to which its search looks at all of them; of more, at a sample of as many. None: as many as a
+    near-linear method can take."""
 
 
 # --------------------------------------------------------------------------------------------------

@@ -31,3 +31,5 @@ def test_the_exact_kernel_takes_part_up_to_20_000_rows(monkeypatch):
     grid = method.grid(size)
     assert all(use_single(size.n_rows, C, tol) for C in grid["C"] for tol in grid["tol"])
     assert "tol" not in method.grid(replace(size, n_rows=3_000))
+    # of comparisons some are over as many items, and a search over a sample of them takes no less
+    assert method.objection(replace(size, supervision="comparisons")) is not None

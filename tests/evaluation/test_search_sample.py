@@ -127,6 +127,8 @@ def test_a_method_may_look_at_fewer_rows():
     part = part_of(make_table(n=600))
     assert sample_part(part, 0, 600) is part
     assert len(sample_part(part, 0, 200)) == 200
+    compared = part_of(make_comparisons(n=700))
+    assert sample_part(compared, 0, 200) is compared
     with pytest.warns(UserWarning, match="its parameters were searched on 200 of 600 rows"):
         choose_params(wo.RankSVM(kernel="rbf"), GRID, part, n_folds=2, seed=0, most=200)
 

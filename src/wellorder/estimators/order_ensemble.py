@@ -454,8 +454,12 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
     return members
 
 
-def last_members(members: Members, n_rows: int, n_jobs: int) -> Members:
-    """Return the default library as it is fitted to everything: with exact kernels, up to 20,000 rows.
+_WORTH = 0.1
+"""The weight from which on a kernel is worth the time of an exact fit."""
+
+
+def last_members(members: Members, weights: Floats, n_rows: int, n_jobs: int) -> Members:
+    """Return the default library as it is fitted to everything: kernels that weigh are exact, up to 20,000 rows.
 
     That is one fit of each in the place of one a fold, and what landmarks say of held-out rows is near enough to weigh
     a kernel by. Where so many matrices at a time do not fit into memory, the landmarks stay.
@@ -463,8 +467,8 @@ def last_members(members: Members, n_rows: int, n_jobs: int) -> Members:
     if not kernel_suits(n_rows, beside=(n_jobs - 1) * kernel_bytes(n_rows, 4)):
         return members
     return [
-        (name, clone(member).set_params(n_components=None) if isinstance(member, RankSVM) else member)
-        for name, member in members
+        (name, clone(each).set_params(n_components=None) if isinstance(each, RankSVM) and weight >= _WORTH else each)
+        for (name, each), weight in zip(members, weights, strict=True)
     ]
 
 
@@ -644,8 +648,8 @@ class OrderEnsemble(Ranker):
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
         self.weights_ = self._choose_weights(points, folds)
-        if given is None:
-            members = last_members(members, X.shape[0], effective_n_jobs(self.n_jobs))
+        if given is None and isinstance(folds, GradedFolds):
+            members = last_members(members, self.weights_, X.shape[0], effective_n_jobs(self.n_jobs))
         self._fit_members(members, folds)
         if isinstance(folds, ComparedFolds):
             self.threshold_ = self._choose_threshold(points, folds)
@@ -805,7 +809,8 @@ def too_many_fits(size: Size) -> str | None:
 
 def for_members(size: Size, matrix_bytes: int) -> int:
     """Return the bytes of an ensemble: the largest member's, and all members' models and scores."""
-    largest = for_kernel if size.n_rows <= MOST_KERNEL_ROWS else for_trees
+    most = MOST_KERNEL_ROWS if size.supervision == "grades" else _MANY_ROWS
+    largest = for_kernel if size.n_rows <= most else for_trees
     return largest(size, matrix_bytes) + 8 * ROW_ARRAYS * size.n_rows
 
 

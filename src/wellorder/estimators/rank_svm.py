@@ -277,8 +277,8 @@ def kernel_suits(n_rows: int, *, beside: int = 0) -> bool:
 
 
 def too_many_rows(size: Size) -> str | None:
-    """Object to a kernel matrix that is too large, or too slow to fit."""
-    if kernel_suits(size.n_rows):
+    """Object to a kernel matrix that is too large, or too slow to fit; or, over items compared, to search over."""
+    if kernel_suits(size.n_rows) and (size.supervision == "grades" or size.n_rows <= MOST_SEARCHED_KERNEL):
         return None
     return (
         f"a kernel matrix over {size.n_rows:,} rows takes {kernel_bytes(size.n_rows, 4) / 1e9:,.1f} GB, and a fit too "

@@ -548,16 +548,19 @@ def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | 
         raise OutOfTime(f"a fit to all rows would take some {seconds:.0f} s, and {left:.0f} s are left", found.table)
 
 
-def sample_size(n_rows: int, most: int | None = None) -> int:
-    """Return how many of so many rows, or comparisons, a search looks at, if a method's own is at ``most``."""
-    if most is not None and n_rows > most:
+def sample_size(part: Sample, most: int | None = None) -> int:
+    """Return how many rows, or comparisons, of a part a search looks at, if that of a method looks at ``most`` rows.
+
+    Some of the comparisons are of as many items: such a method gains nothing by them.
+    """
+    if most is not None and len(part) > most and not part.order.keeps_rows:
         return most
-    return n_rows if n_rows <= MOST_SEARCHED else SAMPLE
+    return len(part) if len(part) <= MOST_SEARCHED else SAMPLE
 
 
 def sample_part(part: Sample, seed: int, most: int | None = None) -> Sample:
     """Return a part as it is, or a sample of a large one: rows, whole lists where there are many, or comparisons."""
-    size = sample_size(len(part), most)
+    size = sample_size(part, most)
     if size == len(part):
         return part
     rng = np.random.default_rng(seed)

@@ -293,8 +293,8 @@ def _params(method: Method) -> Any:
 
 def _grid(task: Task, method: Method, split: Split) -> Any:
     try:
-        grid = method.grid(task.training_part(split.train).size)
-        size = sample_size(len(split.train), method.most_searched)
-        return (grid, size) if size < len(split.train) else grid
+        part = task.training_part(split.train)
+        grid, size = method.grid(part.size), sample_size(part, method.most_searched)
+        return (grid, size) if size < len(part) else grid
     except _FAILURES as error:
         return str(error)  # the trial will fail of the same, and say so in its record
