@@ -1,42 +1,93 @@
-"""An end of time for work that is made of many fits: whoever is about to begin the next one asks first."""
+"""An end of time: whoever is about to begin another fit asks first, and a solver asks before each further step."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import inf
 
-_left: ContextVar[Callable[[], float] | None] = ContextVar("left", default=None)
+from sklearn.exceptions import ConvergenceWarning
 
 
 class TimeIsUp(RuntimeError):  # noqa: N818 - it is what happened, not a fault
     """Time was up before the work was done."""
 
 
+class Deadline:
+    """An end that somebody has set, perhaps inside another one, which then holds as well."""
+
+    def __init__(self, left: Callable[[], float], outer: Deadline | None = None) -> None:
+        self._left, self._outer = left, outer
+        self.stopped = False
+        """Whether anything inside was told that time is up, and so ended before it was done."""
+
+    def left(self) -> float:
+        """Return the seconds that remain."""
+        return min(self._left(), inf if self._outer is None else self._outer.left())
+
+    def stop(self) -> None:
+        """Remember that something ended early: to whoever has set an end around this one, it did so too."""
+        self.stopped = True
+        if self._outer is not None:
+            self._outer.stop()
+
+
+_deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
 @contextmanager
-def deadline(left: Callable[[], float]) -> Iterator[None]:
-    """Set an end to everything that is begun inside, in this thread; ``left`` returns the seconds that remain."""
-    token = _left.set(left)
+def deadline(left: Callable[[], float]) -> Iterator[Deadline]:
+    """Set an end to everything that is done inside, in this thread; ``left`` returns the seconds that remain.
+
+    Other threads know of it where they run in a copy of this one's context (``contextvars.copy_context``).
+    """
+    end = Deadline(left, _deadline.get())
+    token = _deadline.set(end)
     try:
-        yield
+        yield end
     finally:
-        _left.reset(token)
+        _deadline.reset(token)
 
 
-def refuse_late() -> None:
-    """Raise :class:`TimeIsUp` if somebody has set an end, and it has come.
+def seconds_left() -> float:
+    """Return the seconds until the end that somebody has set; infinite where nobody has."""
+    end = _deadline.get()
+    return inf if end is None else end.left()
+
+
+def time_is_up() -> bool:
+    """Say whether the end that somebody has set has come: a solver then ends with the best point it has.
+
+    It is asked before a further step, once there is a point to end with. Nothing depends on the time where nobody has
+    set an end.
 
     Examples
     --------
-    >>> from wellorder.deadline import TimeIsUp, deadline, refuse_late
-    >>> refuse_late()
-    >>> with deadline(lambda: -1.0):
-    ...     try:
-    ...         refuse_late()
-    ...     except TimeIsUp as error:
-    ...         print(error)
-    time was up
+    >>> from wellorder.deadline import deadline, time_is_up
+    >>> time_is_up()
+    False
+    >>> with deadline(lambda: -1.0) as end:
+    ...     time_is_up(), end.stopped
+    (True, True)
     """
-    left = _left.get()
-    if left is not None and left() <= 0:
-        raise TimeIsUp("time was up")
+    end = _deadline.get()
+    if end is None or end.left() > 0:
+        return False
+    mark_stopped()
+    return True
+
+
+def mark_stopped() -> None:
+    """Let whoever has set an end know that something ended before it was done."""
+    end = _deadline.get()
+    if end is not None:
+        end.stop()
+
+
+def warn_of_time(done: str, *, stacklevel: int = 4) -> None:
+    """Warn that a fit ended before it was done; ``done`` says how far it came."""
+    warnings.warn(
+        f"stopped by its time limit {done}; give it more time, or fewer rows", ConvergenceWarning, stacklevel=stacklevel
+    )

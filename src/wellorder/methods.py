@@ -44,6 +44,13 @@ FEW_ROWS = 1_000
 MANY_ROWS = 100_000
 
 
+MOST_SEARCHED_KERNEL = 3_000
+"""Rows up to which a search over a kernel looks at all of them; of more graded ones, at a sample of as many."""
+
+KERNEL_TOL = 1e-3
+"""How well a kernel is fitted to more rows than that."""
+
+
 def costs(size: Size) -> Grid:
     """Return costs of the loss against ½‖f‖², a factor of ten apart."""
     return {"C": [0.01, 0.1, 1.0, 10.0]}
@@ -57,7 +64,9 @@ def inner_costs(size: Size) -> Grid:
 def kernel_costs(size: Size) -> Grid:
     """Return costs and widths of a Gaussian kernel."""
     d = max(size.n_features, 1)  # columns are standardised: 1/d is the width that scikit-learn calls "scale"
-    return {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.1 / d, 0.3 / d, 1.0 / d]}
+    grid: Grid = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.1 / d, 0.3 / d, 1.0 / d]}
+    # what the objective's last digits order is far less than what more rows tell, and half the memory holds the matrix
+    return {**grid, "tol": [KERNEL_TOL]} if size.n_rows > MOST_SEARCHED_KERNEL else grid
 
 
 def tree_shapes(size: Size) -> Grid:
@@ -128,7 +137,9 @@ def for_linear(size: Size, matrix_bytes: int) -> int:
 
 
 def for_kernel(size: Size, matrix_bytes: int) -> int:
-    """Return the bytes of a kernel between all rows, cut for folds, beside those of a fit."""
+    """Return the bytes of a kernel between all rows beside those of a fit; cut for folds, where all are searched."""
+    if size.n_rows > MOST_SEARCHED_KERNEL and size.supervision == "grades":
+        return for_linear(size, matrix_bytes) + kernel_bytes(size.n_rows, 4)
     return for_linear(size, matrix_bytes) + kernel_bytes(size.n_rows, 8) + 8 * size.n_rows**2
 
 
@@ -166,6 +177,9 @@ class Method:
     """Whether a fit takes many times that of a linear method: on very many rows its turn comes last."""
     predicts_ties: bool = False
     """Whether it says when two items are no different; the others only order them."""
+    most_searched: int | None = None
+    """Graded rows up to which its search looks at all of them; of more, at a sample of as many. None: as many as a
+    near-linear method can take."""
 
 
 # --------------------------------------------------------------------------------------------------

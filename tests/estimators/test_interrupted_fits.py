@@ -18,7 +18,7 @@ import wellorder as wo
 from wellorder import estimators
 from wellorder.data import TableRanker
 
-POINTS = np.linspace(0.02, 0.98, 7)
+POINTS = np.linspace(0.02, 0.95, 7)
 """How far a fit has come when it is interrupted, as a share of all its calls."""
 
 OTHERS = {"RatingRanker": wo.ratings.RatingRanker, "TableRanker": lambda: TableRanker(wo.RankSVM(), target="grade")}

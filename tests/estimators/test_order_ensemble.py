@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.reference.order_ensemble import best_weights, held_out_scores
 
 import wellorder as wo
-from wellorder.estimators.order_ensemble import ComparedFolds, GradedFolds, default_members
+from wellorder.estimators.order_ensemble import ComparedFolds, GradedFolds, default_members, last_members
 
 make = partial(wo.OrderEnsemble, random_state=0)
 
@@ -345,7 +345,13 @@ def test_the_default_library_suits_the_data():
     assert "trees" not in names(wo.Grades(y[:50]), X[:50])
     assert names(wo.Grades(y), sp.csr_array((80, 5000))) == ["rank-svm", "ridge-on-ranks"]
     many = dict(default_members(np.zeros((5000, 2)), wo.Grades(np.arange(5000)), 0))
-    assert many["rbf"].n_components == 300
+    assert many["rbf"].n_components == "auto"
+    weights = np.where([name == "rbf" for name in many], 0.9, 0.01)
+    exact = dict(last_members(list(many.items()), weights, 5_000, 1))
+    assert exact["rbf"].n_components is None
+    assert exact["rbf"].C == many["rbf"].C
+    assert exact["rbf-wide"].n_components == "auto"  # it weighs next to nothing
+    assert dict(last_members(list(many.items()), weights, 20_001, 1))["rbf"].n_components == "auto"
     grouped = dict(default_members(X, wo.Grades(y, np.arange(80) % 4), 0))
     assert grouped["trees"].balance == "groups"
 

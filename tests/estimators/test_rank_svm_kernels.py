@@ -226,3 +226,16 @@ def test_a_model_without_a_single_coefficient_scores_zero():
     ranker.support_, ranker.dual_coef_ = ranker.support_[:0], ranker.dual_coef_[:0]
     ranker.support_vectors_ = ranker.support_vectors_[:0]
     assert ranker.decision_function(X).tolist() == [0.0] * 4
+
+
+def test_landmarks_grow_with_the_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1_600, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    model = wo.RankSVM(kernel="rbf", n_components="auto", random_state=0).fit(X, y)
+    assert model.landmarks_.shape == (400, 3)
+    np.testing.assert_array_equal(
+        model.predict(X), wo.RankSVM(kernel="rbf", n_components=400, random_state=0).fit(X, y).predict(X)
+    )
+    with pytest.raises(ValueError, match="n_components='many' is not known; use one of 'auto'"):
+        wo.RankSVM(kernel="rbf", n_components="many").fit(X, y)

@@ -57,3 +57,21 @@ def test_a_round_that_was_begun_finishes_in_whatever_order_trials_are_packed():
             for seconds in rng.permutation(np.repeat(list(pace.values()), 3)):
                 free[np.argmin(free)] += seconds
             assert free.max() <= Budget(None, n_jobs=n_jobs).needed(pace, 3) + 1e-12
+
+
+def test_a_limit_leaves_time_for_all_splits_of_all_methods():
+    assert Budget(100.0).limit({}, 4, 5, 0.0) == 5.0
+    assert Budget(None).limit({}, 4, 5, 0.0) == math.inf
+    for n_jobs in (1, 2, 4):
+        budget, others = Budget(100.0, n_jobs=n_jobs), {"quick": 0.5, "quicker": 0.1}
+        each = budget.limit(others, 3, 5, 2.0)
+        first = 2.0 + 3 * each  # the waiting ones' own first split
+        assert budget.allows({**others, **{f"slow {k}": each for k in range(3)}}, 4, first)
+        assert not budget.allows({**others, **{f"slow {k}": 1.3 * each for k in range(3)}}, 4, first)
+
+
+def test_what_a_method_may_take_beyond_its_mean_is_what_nobody_needs():
+    assert Budget(100.0).spare({"a": 2.0, "b": 3.0}, 4, 20.0) == 15.0
+    assert Budget(100.0, n_jobs=2).spare({"a": 2.0, "b": 3.0}, 4, 20.0) == 40.0
+    assert Budget(10.0).spare({"a": 5.0}, 4, 0.0) == 0.0
+    assert Budget(None).spare({"a": 5.0}, 4, 0.0) == math.inf

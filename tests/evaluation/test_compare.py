@@ -16,7 +16,8 @@ import polars as pl
 import pytest
 
 import wellorder as wo
-from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials
+from wellorder.deadline import time_is_up
+from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials, view_board
 from wellorder.evaluation.splits import feasible_folds
 from wellorder.evaluation.tasks import Task
 from wellorder.methods import Size
@@ -230,10 +231,10 @@ def test_the_lines_in_the_report_do_not_depend_on_how_fast_a_machine_is(fake):
 def fake(monkeypatch):
     """Trials that take no time: what they would take, and why they fail, is told by the test."""
 
-    def set_up(seconds, problem=lambda name, split: None):
+    def set_up(seconds, problem=lambda name, split: None, stopped=lambda name, split: False):
         calls = []
 
-        def run_trial(task, name, method, split, protocol, *, seconds, key):
+        def run_trial(task, name, method, split, protocol, *, seconds, limit, key):
             calls.append((name, split.repeat, split.fold))
             took, failed = time_of(name, split), problem(name, split)
             if took > seconds:
@@ -251,6 +252,7 @@ def fake(monkeypatch):
                 *sizes,
                 metrics,
                 fit_seconds=took,
+                stopped=stopped(name, split),
                 problem=failed,
             )
 
@@ -285,6 +287,44 @@ def test_a_search_is_stopped_when_its_time_is_up():
     board = compare(make_table(), ["best-feature", "rank-svm"], time_budget=1e-6, n_folds=2, n_repeats=1)
     assert [each.method for each in board.left_out] == ["rank-svm"]
     assert "did not finish within its share" in board.left_out[0].reason
+
+
+class Endless(wo.RankSVM):
+    """Goes on until its time is up, and then has something."""
+
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        while not time_is_up():
+            time.sleep(0.01)
+        return super().fit(X, y, groups=groups, sample_weight=sample_weight)
+
+
+def test_what_is_stopped_by_its_time_limit_is_kept_and_marked(monkeypatch, tmp_path):
+    monkeypatch.setitem(METHODS, "endless", dataclasses.replace(METHODS["rank-svm"], make=Endless))
+    settings = {"n_folds": 2, "n_repeats": 1, "n_jobs": 1, "records": tmp_path / "records.jsonl"}
+    began = time.perf_counter()
+    board = compare(make_table(), ["ridge", "endless"], time_budget=8, **settings)
+    assert time.perf_counter() - began < 9.5
+    standing = next(each for each in board.standings if each.method == "endless")
+    assert (standing.n_splits, standing.n_stopped) == (2, 2)
+    assert standing.mean < 0.4
+    assert board.is_complete
+    assert any("stopped by its time limit" in note for note in board.of("endless")[0].notes)
+    said = "stopped by their time limit, and judged by the best they had by then: endless (2 of 2 splits)"
+    assert said in view_board(board).notes
+    again = compare(make_table(), ["ridge", "endless"], time_budget=8, **settings)  # from what is kept
+    assert [each.seconds for each in again.of("endless")] == [each.seconds for each in board.of("endless")]
+
+
+def test_a_fit_that_is_stopped_as_all_time_is_up_is_not_counted(fake):
+    """It had less time than its method has on every split, and so cannot be compared."""
+
+    def stopped(name, split):
+        return split.fold == 1 and name == "rank-svm"
+
+    fake(lambda name, split: 1.0, stopped=stopped)
+    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=3, n_repeats=1, time_budget=50, n_jobs=1)
+    assert board.time_was_up
+    assert board.leader.n_splits == 1
 
 
 def test_repeats_that_would_not_finish_are_not_begun(fake):

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.model_selection import GroupKFold, KFold, ParameterGrid, PredefinedSplit
@@ -14,9 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
+from wellorder.deadline import deadline, seconds_left, time_is_up
 from wellorder.estimators import kernel_model
 from wellorder.evaluation import OutOfTime, search, searching
+from wellorder.evaluation.searching import choose_params
 from wellorder.evaluation.splits import comparison_folds, folds
+from wellorder.samples import Sample
 from wellorder.spaces import Kernel, KernelSpace, kernel
 
 RNG = np.random.default_rng(0)
@@ -454,3 +461,37 @@ def test_it_prints_as_a_table():
 def test_clear_errors(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+def test_a_search_that_is_cut_short_has_the_best_by_then():
+    left = iter([1e3] * 5 + [-1.0] * 2)  # the first fold of all points, and the second of two
+    with pytest.raises(OutOfTime, match="after 5 of 9 fits") as late:
+        search(wo.RankSVM(), {"C": [1e-9, 1.0, 1e-8]}, X, Y, cv=3, deadline=lambda: next(left))
+    assert late.value.best_params == {"C": 1.0}
+    nothing = iter([-1.0])
+    with pytest.raises(OutOfTime) as late:
+        search(wo.RankSVM(), {"C": [1.0]}, X, Y, cv=3, deadline=lambda: next(nothing))
+    assert late.value.best_params is None
+
+
+class Endless(wo.RankSVM):
+    """Steps that take their time, until somebody says that it is up."""
+
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        while not time_is_up():
+            time.sleep(0.01)
+        return super().fit(X, y, groups=groups, sample_weight=sample_weight)
+
+
+def test_no_fit_of_a_search_takes_all_of_its_time():
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        part = Sample(X, wo.Grades(Y))
+        with deadline(lambda: 3.0 - (time.perf_counter() - began)) as end:
+            found = choose_params(
+                Endless(), {"C": [1e-9, 1.0, 1e-8, 0.1]}, part, n_folds=2, seed=0, deadline=seconds_left
+            )
+    assert time.perf_counter() - began < 2.9  # some is left for the last fit
+    assert found["C"] in (0.1, 1.0)
+    assert end.stopped

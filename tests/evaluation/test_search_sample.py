@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import wellorder as wo
-from wellorder.evaluation import make_task, searching
+from wellorder.evaluation import METHODS, Protocol, make_task, searching
 from wellorder.evaluation.searching import OutOfTime, choose_params, sample_part
+from wellorder.evaluation.trials import run_trial, trial_key
 
 from .tables import make_comparisons, make_table
 
@@ -120,3 +121,45 @@ def test_the_first_fit_may_wait_for_a_compiler(small_sample):
     part = part_of(make_table(n=5_000))  # at 0.2 s a fit, twenty seconds
     with pytest.warns(UserWarning, match="100 of 5,000"):
         choose_params(SlowAtFirst(), GRID, part, n_folds=2, seed=0, deadline=lambda: 10.0)
+
+
+def test_a_method_may_look_at_fewer_rows():
+    part = part_of(make_table(n=600))
+    assert sample_part(part, 0, 600) is part
+    assert len(sample_part(part, 0, 200)) == 200
+    compared = part_of(make_comparisons(n=700))
+    assert sample_part(compared, 0, 200) is compared
+    with pytest.warns(UserWarning, match="its parameters were searched on 200 of 600 rows"):
+        choose_params(wo.RankSVM(kernel="rbf"), GRID, part, n_folds=2, seed=0, most=200)
+
+
+def test_of_kernels_the_last_fit_is_to_all_rows(monkeypatch):
+    """The search sees a sample; the model that is judged has seen everything, and its record another key."""
+    method = dataclasses.replace(METHODS["rank-svm-rbf"], most_searched=150)
+    monkeypatch.setitem(METHODS, "rank-svm-rbf", method)
+    seen = []
+
+    class Seen(wo.RankSVM):
+        def fit(self, X, y, *, groups=None, sample_weight=None):
+            seen.append(X.shape[0])
+            return super().fit(X, y, groups=groups, sample_weight=sample_weight)
+
+    task = make_task(make_table(n=400))
+    split = next(task.splits(2, 1, 0))
+    protocol = Protocol("rows", 2, 1, 3, 0, "swapped_pairs", ("swapped_pairs",))
+    record = run_trial(task, "seen", dataclasses.replace(method, make=lambda: Seen(kernel="rbf")), split, protocol)
+    assert seen == [100] * 36 + [200]
+    assert any("searched on 150 of 200 rows" in note for note in record.notes)
+    whole = dataclasses.replace(method, most_searched=None)
+    assert trial_key(task, "one", method, split, protocol) != trial_key(task, "one", whole, split, protocol)
+    late = run_trial(
+        task, "seen", dataclasses.replace(method, make=lambda: Sleepy(kernel="rbf")), split, protocol, limit=1.0
+    )
+    assert late.problem is None
+    assert late.stopped
+
+
+class Sleepy(wo.RankSVM):
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        time.sleep(0.1)
+        return super().fit(X, y, groups=groups, sample_weight=sample_weight)

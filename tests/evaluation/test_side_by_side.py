@@ -12,10 +12,11 @@ import warnings
 import joblib
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info
 
 import wellorder as wo
-from wellorder.deadline import TimeIsUp
+from wellorder.deadline import TimeIsUp, deadline
 from wellorder.evaluation import (
     METHODS,
     Memory,
@@ -120,7 +121,7 @@ def fake(monkeypatch):
     def set_up(time_of):
         begun = []
 
-        def run_trial(task, name, method, split, protocol, *, seconds, key):
+        def run_trial(task, name, method, split, protocol, *, seconds, limit, key):
             begun.append((name, split.repeat, split.fold))
             took, problem = time_of(name, split), None
             if took > seconds:
@@ -228,23 +229,30 @@ def test_quick_work_starts_no_process(monkeypatch):
         compare(make_table(), ["ridge", "best-feature"], n_folds=3, n_repeats=2)
 
 
-def test_an_ensemble_stops_between_its_fits():
-    from wellorder.deadline import deadline
-
+def test_an_ensemble_leaves_out_members_for_which_there_is_no_time():
     table = make_table()
     X, y = table.X.to_numpy(), table.y
-    asked = []
-
-    def left():
-        asked.append(1)
-        return 5.0 - len(asked)
-
-    with deadline(left), pytest.raises(TimeIsUp):
-        wo.OrderEnsemble().fit(X, y)
-    assert len(asked) == 5
+    members = [("linear", wo.RankSVM()), ("ridge", wo.RidgeRanker()), ("slow", Sleeper())]
+    began = time.perf_counter()
+    with (
+        deadline(lambda: 5.0 - (time.perf_counter() - began)) as end,
+        pytest.warns(ConvergenceWarning, match="stopped by its time limit before these members .* left out: slow"),
+    ):
+        fitted = wo.OrderEnsemble(members).fit(X, y)
+    assert end.stopped
+    assert fitted.weights_[2] == 0.0
+    assert set(fitted.rankers_) <= {"linear", "ridge"}
+    with deadline(lambda: -1.0), pytest.raises(TimeIsUp, match="before the first member"):
+        wo.OrderEnsemble(members).fit(X, y)
     board = compare(table, ["best-feature", "order-ensemble"], n_folds=2, n_repeats=1, time_budget=1e-3, n_jobs=1)
     reason = next(each.reason for each in board.left_out if each.method == "order-ensemble")
     assert "did not finish within its share" in reason
+
+
+class Sleeper(wo.RankSVM):
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        time.sleep(2.0)
+        return super().fit(X, y, groups=groups, sample_weight=sample_weight)
 
 
 def test_threads_hear_their_own_warnings_and_leave_the_process_as_it_was():

@@ -20,16 +20,18 @@ def run(code):
     return result.stdout
 
 
-def test_small_fits_load_no_compiler():
+def test_fits_of_few_rows_and_single_metrics_load_no_compiler():
     out = run(
         """
         import sys
         import numpy as np
         from wellorder import RankSVM
-        X = np.random.default_rng(0).standard_normal((500, 5))
+        from wellorder.metrics import swapped_pairs
+        X = np.random.default_rng(0).standard_normal((140, 5))
         RankSVM().fit(X, X[:, 0].round())
         RankSVM().fit(X, X[:, 0])
         RankSVM(loss="logistic").fit(X, X[:, 0].round())
+        swapped_pairs(np.arange(2_000), np.arange(2_000.0) % 7)
         print("numba" in sys.modules)
         """
     )

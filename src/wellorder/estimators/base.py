@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import validation
 from sklearn.utils.metaestimators import available_if
 
+from ..deadline import time_is_up, warn_of_time
 from ..losses import PairSet
 from ..metrics import swapped_pairs
 from ..order import (
@@ -153,6 +154,9 @@ def warn_if_not_converged(result: SolveResult, max_iter: int, tol: float, *, str
         where = f"the objective about {share:.1g} of its value above the minimum"
     else:
         where = "no bound on how far the objective is above its minimum"
+    if result.n_iter < max_iter and time_is_up():
+        warn_of_time(f"after {result.n_iter} steps with {where} (tol={tol:g})", stacklevel=5)
+        return
     if result.n_iter >= max_iter:
         stopped, first = f"stopped after max_iter={max_iter} steps", "raise max_iter, "
     else:

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from ..deadline import time_is_up, warn_of_time
 from ..losses import LOSSES
 from ..order import NAMED, Balance, Full, GradedPairs, Grades, OrderGraph, make_pairs
 from ..samples import Given, Sample
@@ -411,7 +412,9 @@ def fit_stacked(base: RankSVM, rows: LevelledRows) -> list[RankSVM] | None:
     rows = replace(rows, balance=base.balance)
     results, n_pairs = solve_side_by_side(rows, base.C, tol=base.tol, max_iter=base.max_iter)
     if not results[0].converged:
-        return None
+        if not time_is_up():
+            return None
+        warn_of_time(f"after {results[0].n_iter} steps", stacklevel=6)
     fitted = []
     for result, count, ends in zip(results, n_pairs.tolist(), rows.ends, strict=True):
         ranker = clone(base)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 from sklearn.utils.validation import check_is_fitted
 
+from ..deadline import TimeIsUp, seconds_left, time_is_up
 from ..losses import TiedPairs
 from ..spaces import refuse_if_too_large, resolve_gamma
 from ..state import Part, count, figure, truth
@@ -22,6 +23,9 @@ from .kernel_model import KernelModel
 
 
 _INFEASIBLE = 2
+
+_LEAST_SECONDS = 1e-3
+"""HiGHS takes no time limit of zero."""
 
 _MOST = 1e8
 """The largest cost that HiGHS is given: beside it, that of the margin is about its tolerance."""
@@ -71,9 +75,14 @@ def max_margin(D: Any, pairs: TiedPairs, C: float | None, alpha: float = 0.0) ->
         A.append(-sp.vstack([own, own[n_decided:]]))
         cost.append(prices)
         bounds += [(0.0, None)] * n
-    found = linprog(np.concatenate(cost), A_ub=sp.csc_array(sp.hstack(A)), b_ub=b, bounds=bounds, method="highs")
+    limit = {} if seconds_left() == np.inf else {"time_limit": max(seconds_left(), _LEAST_SECONDS)}
+    found = linprog(
+        np.concatenate(cost), A_ub=sp.csc_array(sp.hstack(A)), b_ub=b, bounds=bounds, method="highs", options=limit
+    )
     if found.status == _INFEASIBLE:
         return MarginSolution(None, 0.0, int(found.nit))
+    if found.x is None and time_is_up():
+        raise TimeIsUp(f"the linear programme was stopped by its time limit after {int(found.nit)} steps")
     if found.x is None:
         raise RuntimeError(f"the linear programme was not solved: {found.message}")
     w = (found.x[:d] - found.x[d + 1 : 2 * d + 1] if alpha > 0 else found.x[:d]) / size

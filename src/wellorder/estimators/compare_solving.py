@@ -13,6 +13,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from ..deadline import time_is_up
 from ..losses import LOSSES, Hinge, PairLoss, RiskAt, TiedPairs, tied_risk, tied_value
 from ..memory import available_bytes
 from ..order import ListedPairs
@@ -278,7 +279,7 @@ def explicit_svm(X: Any, pairs: TiedPairs, C: float, tol: float) -> TiedSolution
         return _solve_here(X, pairs, C, tol) if few or m <= _MOST_FOR_LIBSVM else None
     if few and not sp.issparse(X):
         found = interior_svm(np.asarray(X, dtype=float), pairs, C, tol)
-        if found.converged:
+        if found.converged or (np.isfinite(found.objective) and time_is_up()):
             return found
     return tied_by_libsvm(X, pairs, C, tol) if m <= _MOST_FOR_LIBSVM else None
 
@@ -347,7 +348,7 @@ def _solve_inside(B: Floats, c: Floats, gap: float) -> tuple[_InteriorPoint, flo
         margin, pull = B @ at.w, at.alpha @ B
         objective = 0.5 * dot(at.w[:-1], at.w[:-1]) + dot(c, np.maximum(1.0 - margin, 0.0))
         bound = float(at.alpha.sum()) - 0.5 * dot(pull[:-1], pull[:-1])
-        if not np.isfinite(objective):
+        if not np.isfinite(objective) or (n_iter and time_is_up()):
             return at, objective, n_iter, False
         if abs(pull[-1]) <= _BALANCED * float(c.sum()) and objective - bound <= gap * objective:
             return at, objective, n_iter, True

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from ..deadline import time_is_up, warn_of_time
 from ..losses import LOSSES, TiedPairs, tied_risk
 from ..methods import Method, costs
 from ..order import Comparisons
@@ -240,7 +241,7 @@ class CompareSVM(KernelModel, CompareModel):
         all comparisons are more than 20 million numbers, by Newton's method over rounded corners (up to about 2,000
         comparisons by libsvm). The others, ``(1 − z)_+²`` and ``log(1 + e^{−z})``, by Newton's method, for a million
         comparisons.
-    n_components : int, default=None
+    n_components : int or "auto", default=None
         Replace the kernel by Nyström features over this many random items.
     scale : bool, default=False
         Standardise the columns of the items first, each item taken as often as it is compared (sparse items are only
@@ -306,7 +307,7 @@ class CompareSVM(KernelModel, CompareModel):
         degree: float = 3,
         coef0: float = 0.0,
         loss: str = "hinge",
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         scale: bool = False,
         probability: bool = False,
         tol: float = 1e-3,
@@ -400,7 +401,7 @@ class CompareSVM(KernelModel, CompareModel):
     ) -> tuple[tuple[Floats, float, Floats] | None, bool]:
         """Solve by libsvm or an interior point, where these pay or must be, and say whether that came to an end."""
         found = explicit_svm(X, pairs, self.C, self.tol) if explicit else None
-        if explicit and (found is None or not found.converged):
+        if explicit and (found is None or not (found.converged or time_is_up())):
             return None, True
         if found is None:
             found = tied_kernel_by_libsvm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
@@ -409,7 +410,9 @@ class CompareSVM(KernelModel, CompareModel):
                 f"libsvm finds no finite solution for C={self.C!r} and this kernel, whose values are large; scale the "
                 "columns of the items (scale=True), or lower C"
             )
-        if not found.converged:
+        if not found.converged and time_is_up():
+            warn_of_time(f"after {found.n_iter} steps", stacklevel=6)
+        elif not found.converged:
             warnings.warn(
                 f"libsvm stopped after {found.n_iter:,} steps; scale the columns of the items (scale=True), or lower C",
                 ConvergenceWarning,

@@ -75,7 +75,7 @@ class ConvexHullRanker(KernelModel, Ranker):
     gamma : {"scale", "auto"} or float, default="scale"
     degree : float, default=3
     coef0 : float, default=0.0
-    n_components : int, default=None
+    n_components : int or "auto", default=None
         Replace the kernel by Nyström features over this many random rows, with a grade or without.
     norm : {"function", "coefficients"}, default="function"
         With a kernel, what ‖f‖² stands for: vᵀKv, the function's own (RKHS) norm, or vᵀv, that of the coefficients in
@@ -153,7 +153,7 @@ class ConvexHullRanker(KernelModel, Ranker):
         gamma: Any = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         norm: Literal["function", "coefficients"] = "function",
         n_neighbors: int = 10,
         laplacian_weight: float = 1.0,

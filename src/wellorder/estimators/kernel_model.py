@@ -54,7 +54,7 @@ class KernelModel(Stored, BaseEstimator):
     gamma: Any
     degree: Any
     coef0: Any
-    n_components: int | None
+    n_components: int | str | None
     gamma_: float
     coef_: Floats
     dual_coef_: Floats
@@ -73,7 +73,9 @@ class KernelModel(Stored, BaseEstimator):
             check_option(self.kernel, "kernel", (*KERNELS, "precomputed"))
         if self.kernel == "poly":
             check_whole(self.degree, "degree")
-        if self.n_components is not None:
+        if isinstance(self.n_components, str):
+            check_option(self.n_components, "n_components", ("auto",))
+        elif self.n_components is not None:
             check_whole(self.n_components, "n_components")
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:

@@ -5,27 +5,31 @@ from __future__ import annotations
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+from functools import cached_property, partial
+from time import perf_counter
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, read_ranker_weights
-from ..deadline import refuse_late
+from ..deadline import TimeIsUp, deadline, seconds_left, time_is_up, warn_of_time
 from ..losses import LOSSES, PairSet, best_threshold
-from ..methods import ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
+from ..methods import KERNEL_TOL, ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
 from ..metrics import comparison_error
 from ..order import Comparisons, Grades, ListedPairs, encode_groups, make_pairs
 from ..samples import Given, Sample
 from ..solvers import Objective, Point, SolveResult, make_problem
-from ..spaces import Function, LinearSpace, Pairs, RowSpace, resolve_gamma
+from ..spaces import Function, LinearSpace, Pairs, RowSpace, kernel_bytes, resolve_gamma
 from ..state import (
     Part,
     absent_or,
@@ -47,7 +51,7 @@ from .baselines import RidgeRanker
 from .boosted_trees import BoostedTrees
 from .compare_svm import CompareSVM
 from .order_boost import OrderBoost
-from .rank_svm import RankSVM
+from .rank_svm import MOST_KERNEL_ROWS, RankSVM, kernel_suits
 
 # --------------------------------------------------------------------------------------------------
 # What models say of rows that they have not seen: rows, or comparisons, in folds, and a table of held-out scores.
@@ -223,12 +227,19 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
     """Return one column a member: what models that have not seen a point say of it, each in units of its own spread.
 
     The spread is that of the model's scores of everything, so that the folds' models, and one of all the data, are
-    brought to the same scale. A model whose scores are all the same gives zeros.
+    brought to the same scale. A model whose scores are all the same gives zeros; and so does one for which there is no
+    time, with a warning, if fits to everything are still to follow. It is an error where that is the first one.
     """
     jobs = [(place, fold) for place in range(len(members)) for fold in range(folds.n_folds)]
+    began = perf_counter()
 
-    def one(place: int, fold: int) -> Floats:
-        refuse_late()
+    def left() -> float:
+        elapsed = perf_counter() - began
+        return seconds - elapsed - _LAST_FITS * elapsed / folds.n_folds
+
+    def one(place: int, fold: int) -> Floats | None:
+        if time_is_up():
+            return None
         name, member = members[place]
         scores = fitted_scores(folds, name, fit_member(folds, name, member, fold))
         spread = folds.spread(scores)
@@ -240,11 +251,30 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to say, the fit to everything says
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(*job) for job in jobs)
+        seconds = seconds_left()
+        with deadline(left):
+            found = in_threads([partial(one, *job) for job in jobs], n_jobs)
+    late = sorted({place for (place, _), points in zip(jobs, found, strict=True) if points is None})
+    if late:
+        if 0 in late:
+            raise TimeIsUp("time was up before the first member of the ensemble was fitted to all folds")
+        names = ", ".join(members[place][0] for place in late)
+        warn_of_time(f"before these members were fitted to all folds, which are left out: {names}", stacklevel=5)
     table = np.zeros((folds.n_points, len(members)))
     for (place, fold), points in zip(jobs, found, strict=True):
-        table[folds.held_out(fold), place] = points
+        if place not in late:
+            table[folds.held_out(fold), place] = points
     return table
+
+
+_LAST_FITS = 1.5
+"""How many times a fit without a fold takes that to everything takes at most, about."""
+
+
+def in_threads(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+    """Run jobs, as many at a time as asked for; to each, time ends as it does to the caller."""
+    run = Parallel(n_jobs=n_jobs, prefer="threads")
+    return list(run(delayed(copy_context().run)(job) for job in jobs))
 
 
 def fit_member(folds: Folds, name: str, member: Any, fold: int | None) -> Any:
@@ -345,7 +375,9 @@ def _go(problem: Objective, point: Point, step: Function, slope: float) -> Point
 # The members of an ensemble: given, or the small library that is taken where none are.
 
 
-_MOST_KERNEL_ROWS = 3_000
+_MANY_ROWS = 3_000
+"""From here on kernels are fitted to folds through landmarks, and trees are many and learn slowly."""
+
 _MOST_COLUMNS = 2_000
 _FEWEST_ROWS = 60
 """Trees want 20 rows on either side of a split."""
@@ -385,8 +417,8 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
     """Return a small library that suits the data; columns should be scaled alike.
 
     Linear, Gaussian kernels of three widths, trees, and least squares: of each the settings that are best most often,
-    and the weights choose among them. Kernels of many rows go through 300 landmarks; many columns have linear members
-    only.
+    and the weights choose among them. Kernels of many rows go through landmarks (:func:`last_members`); many columns
+    have linear members only.
     """
     n, d = X.shape
     compared = isinstance(order, Comparisons)
@@ -398,19 +430,46 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
         members.append(("ridge-on-ranks", RidgeRanker(on="ranks")))
     if d > _MOST_COLUMNS:
         return members
-    unit, landmarks = resolve_gamma("scale", X), None if n <= _MOST_KERNEL_ROWS else 300
-    for name, C, width in (("rbf", 1.0, 1.0), ("rbf-wide", 10.0, 0.3), ("rbf-widest", 100.0, 0.1)):
-        kernel = RankSVM(C, kernel="rbf", gamma=width * unit, n_components=landmarks, random_state=seed)
-        members.append((name, kernel))
+    unit, is_large = resolve_gamma("scale", X), n > _MANY_ROWS
+    through: dict[str, Any] = {"n_components": "auto", "tol": KERNEL_TOL} if is_large else {}
+    for name, C, width in (
+        ("rbf", 10.0 if is_large else 1.0, 1.0),
+        ("rbf-wide", 10.0, 0.3),
+        ("rbf-widest", 100.0, 0.1),
+    ):
+        members.append((name, RankSVM(C, kernel="rbf", gamma=width * unit, random_state=seed, **through)))
     if n < _FEWEST_ROWS:
         return members
     shape: dict[str, Any] = {"learner": "tree", "balance": balance, "random_state": seed}
     members.append(("trees", OrderBoost(max_leaf_nodes=7, n_estimators=100, **shape)))
-    members.append(("large-trees", OrderBoost(max_leaf_nodes=31, n_estimators=200, **shape)))
+    slowly: dict[str, Any] = {"n_estimators": 600, "learning_rate": 0.05}
+    is_large = is_large and n <= MOST_KERNEL_ROWS  # as far as so many trees take no longer than kernels
+    grown = slowly | {"loss": "squared_hinge"} if is_large and not compared else {"n_estimators": 200}
+    members.append(("large-trees", OrderBoost(max_leaf_nodes=31, **grown, **shape)))
     if not compared:
-        options = {"n_estimators": 100, "random_state": seed}
-        members.append(("trees-on-ranks", BoostedTrees("ranks", max_leaf_nodes=31, **options)))
+        options = slowly if is_large else {"n_estimators": 100}
+        members.append(("trees-on-ranks", BoostedTrees("ranks", max_leaf_nodes=31, random_state=seed, **options)))
+        if is_large:
+            members.append(("trees-on-grades", BoostedTrees(max_leaf_nodes=31, random_state=seed, **options)))
     return members
+
+
+_WORTH = 0.1
+"""The weight from which on a kernel is worth the time of an exact fit."""
+
+
+def last_members(members: Members, weights: Floats, n_rows: int, n_jobs: int) -> Members:
+    """Return the default library as it is fitted to everything: kernels that weigh are exact, up to 20,000 rows.
+
+    That is one fit of each in the place of one a fold, and what landmarks say of held-out rows is near enough to weigh
+    a kernel by. Where so many matrices at a time do not fit into memory, the landmarks stay.
+    """
+    if not kernel_suits(n_rows, beside=(n_jobs - 1) * kernel_bytes(n_rows, 4)):
+        return members
+    return [
+        (name, clone(each).set_params(n_components=None) if isinstance(each, RankSVM) and weight >= _WORTH else each)
+        for (name, each), weight in zip(members, weights, strict=True)
+    ]
 
 
 def read_member_weights(weights: Any, names: list[str]) -> Floats:
@@ -589,6 +648,8 @@ class OrderEnsemble(Ranker):
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
         self.weights_ = self._choose_weights(points, folds)
+        if given is None and isinstance(folds, GradedFolds):
+            members = last_members(members, self.weights_, X.shape[0], effective_n_jobs(self.n_jobs))
         self._fit_members(members, folds)
         if isinstance(folds, ComparedFolds):
             self.threshold_ = self._choose_threshold(points, folds)
@@ -682,8 +743,7 @@ class OrderEnsemble(Ranker):
     def _fit_members(self, members: Members, folds: GradedFolds | ComparedFolds) -> None:
         """Fit the members with weight to everything; those that give all rows the same score lose theirs."""
         wanted = [each for each, weight in zip(members, self.weights_, strict=True) if weight > 0]
-        jobs = (delayed(fit_member)(folds, name, member, None) for name, member in wanted)
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+        fitted = in_threads([partial(fit_member, folds, name, member, None) for name, member in wanted], self.n_jobs)
         self.rankers_ = {name: model for (name, _), model in zip(wanted, fitted, strict=True)}
         spread = {name: folds.spread(fitted_scores(folds, name, model)) for name, model in self.rankers_.items()}
         if not any(spread.values()):
@@ -737,7 +797,6 @@ class OrderEnsemble(Ranker):
 
 
 _MOST_ENSEMBLE_ROWS = 200_000
-_MOST_MEMBER_KERNEL = 3_000
 
 
 def too_many_fits(size: Size) -> str | None:
@@ -750,7 +809,8 @@ def too_many_fits(size: Size) -> str | None:
 
 def for_members(size: Size, matrix_bytes: int) -> int:
     """Return the bytes of an ensemble: the largest member's, and all members' models and scores."""
-    largest = for_kernel if size.n_rows <= _MOST_MEMBER_KERNEL else for_trees
+    most = MOST_KERNEL_ROWS if size.supervision == "grades" else _MANY_ROWS
+    largest = for_kernel if size.n_rows <= most else for_trees
     return largest(size, matrix_bytes) + 8 * ROW_ARRAYS * size.n_rows
 
 

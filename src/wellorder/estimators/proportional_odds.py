@@ -13,6 +13,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from ..deadline import time_is_up
 from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabilities, most_likely
 from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine
@@ -108,7 +109,7 @@ def maximum_likelihood(
     if inverse is None:
         raise _collinear(information)
     move, gain, n_iter, converged = np.inf, np.inf, 0, False
-    while n_iter < max_iter and not converged:
+    while n_iter < max_iter and not converged and not (n_iter and time_is_up()):
         gradient = space.adjoint(at.gradient)
         step = Function(space, -inverse @ gradient)
         # a common shift of the scores is the thresholds' own, and moves nothing

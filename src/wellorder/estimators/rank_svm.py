@@ -8,11 +8,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import PairSet, find_loss
-from ..memory import available_bytes
-from ..methods import Method, Size, costs, for_kernel, for_linear, kernel_costs, too_many_pairs
+from ..methods import (
+    MOST_SEARCHED_KERNEL,
+    Method,
+    Size,
+    costs,
+    for_kernel,
+    for_linear,
+    kernel_costs,
+    too_many_pairs,
+)
 from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
 from ..solvers import pose_problem, solver_for
-from ..spaces import kernel_bytes
+from ..spaces import kernel_bytes, kernel_has_room, n_landmarks
 from ..state import Part, count, figure
 from ..sweeps import is_tensor
 from .base import (
@@ -65,8 +73,9 @@ class RankSVM(DeviceModel, Ranker):
         Degree of "poly".
     coef0 : float, default=0.0
         Constant of "poly".
-    n_components : int, default=None
-        Replace the kernel by Nyström features over this many random rows: near-linear in the rows.
+    n_components : int or "auto", default=None
+        Replace the kernel by Nyström features over this many random rows: near-linear in the rows. "auto": 10 √n of
+        them, at least 300, and fewer again beyond 20,000 rows.
     pairs_per_item : int, default=None
         Draw this many random partners for each row instead of using all pairs (5 is Herbrich's set-up).
     balance : {"pairs", "groups"}, default="pairs"
@@ -164,7 +173,7 @@ class RankSVM(DeviceModel, Ranker):
         gamma: Any = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         pairs_per_item: int | None = None,
         balance: Balance = "pairs",
         levels: Any = None,
@@ -258,20 +267,23 @@ class RankSVM(DeviceModel, Ranker):
             check_whole(self.pairs_per_item, "pairs_per_item")
 
 
-_MOST_KERNEL_ROWS = 3_000
-_LANDMARKS = 300
+MOST_KERNEL_ROWS = 20_000
+"""Rows up to which the exact kernel is fitted unasked."""
+
+
+def kernel_suits(n_rows: int, *, beside: int = 0) -> bool:
+    """Say whether an exact kernel over so many rows is worth its time, and fits into memory."""
+    return n_rows <= MOST_KERNEL_ROWS and kernel_has_room(n_rows, 4, beside=beside)
 
 
 def too_many_rows(size: Size) -> str | None:
-    """Object to a kernel matrix that is too large, or too slow to search over."""
-    free = available_bytes()
-    needed = kernel_bytes(size.n_rows, 8)
-    if size.n_rows > _MOST_KERNEL_ROWS or (free is not None and needed > free):
-        return (
-            f"a kernel matrix over {size.n_rows:,} rows takes {needed / 1e9:,.1f} GB, and a search over them too long; "
-            "rank-svm-nystroem comes near it, or name the method to have it all the same"
-        )
-    return None
+    """Object to a kernel matrix that is too large, or too slow to fit; or, over items compared, to search over."""
+    if kernel_suits(size.n_rows) and (size.supervision == "grades" or size.n_rows <= MOST_SEARCHED_KERNEL):
+        return None
+    return (
+        f"a kernel matrix over {size.n_rows:,} rows takes {kernel_bytes(size.n_rows, 4) / 1e9:,.1f} GB, and a fit too "
+        "long; rank-svm-nystroem comes near it, or name the method to have it all the same"
+    )
 
 
 def few_rows(size: Size) -> str | None:
@@ -281,7 +293,7 @@ def few_rows(size: Size) -> str | None:
 
 def for_landmarks(size: Size, matrix_bytes: int) -> int:
     """Return the bytes of a feature for each landmark row."""
-    return for_linear(size, matrix_bytes) + 2 * 8 * size.n_rows * min(_LANDMARKS, size.n_rows)
+    return for_linear(size, matrix_bytes) + 2 * 8 * size.n_rows * n_landmarks("auto", size.n_rows)
 
 
 METHODS = {
@@ -292,14 +304,16 @@ METHODS = {
         kernel_costs,
         objection=too_many_rows,
         memory=for_kernel,
+        most_searched=MOST_SEARCHED_KERNEL,
     ),
     "rank-svm-nystroem": Method(
-        "Gaussian kernel through 300 landmark rows",
-        lambda: RankSVM(kernel="rbf", n_components=300),
+        "Gaussian kernel through 300 landmark rows or more",
+        lambda: RankSVM(kernel="rbf", n_components="auto"),
         kernel_costs,
         objection=few_rows,
         memory=for_landmarks,
         is_slow=True,
+        most_searched=MOST_SEARCHED_KERNEL,
     ),
     "rank-svm-logistic": Method(
         "linear, logistic loss over every pair",

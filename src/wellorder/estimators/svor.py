@@ -12,6 +12,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from ..deadline import time_is_up
 from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
 from ..methods import Method, costs, too_many_levels
 from ..solvers import (
@@ -115,7 +116,7 @@ def by_multipliers(
     if inside is not None:
         thresholds, n_iter = inside.thresholds, inside.n_iter
         centre = inside.multipliers / (problem.strength * looks.weight)
-    while np.isfinite(best.objective) and n_iter < max_iter and width >= _NARROWEST:
+    while np.isfinite(best.objective) and n_iter < max_iter and width >= _NARROWEST and not (n_iter and time_is_up()):
         stage = _Stage(space, looks, problem.strength, centre, width)
         at, candidate, steps, stuck = stage.solve(f, thresholds, tol, max_iter - n_iter)
         n_iter += steps
@@ -153,7 +154,7 @@ class _Stage:
         while True:
             gradient = Function(self.space, at.f.coef + self.strength * at.risk.gradient)
             candidate, done = self._candidate(at, gradient, tol)
-            if done or n_iter == max_iter:
+            if done or n_iter == max_iter or (n_iter and time_is_up()):
                 return _End(at, candidate, n_iter, stuck=False)
             step = self._newton_step(at, gradient)
             if step is None:
@@ -417,7 +418,7 @@ class SVOR(KernelModel, OrdinalModel):
     gamma : {"scale", "auto"} or float, default="scale"
     degree : float, default=3
     coef0 : float, default=0.0
-    n_components : int, default=None
+    n_components : int or "auto", default=None
         Replace the kernel by Nyström features over this many random rows.
     thresholds : {"all", "immediate", "explicit"}, default="all"
         "all": every row is on the right side of every threshold (Chu and Keerthi's implicit constraints), and the
@@ -486,7 +487,7 @@ class SVOR(KernelModel, OrdinalModel):
         gamma: Any = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         thresholds: Thresholds = "all",
         levels: Any = None,
         warm_start: bool = False,

@@ -56,7 +56,7 @@ class SwapSVM(KernelModel, Ranker):
     gamma : {"scale", "auto"} or float, default="scale"
     degree : float, default=3
     coef0 : float, default=0.0
-    n_components : int, default=None
+    n_components : int or "auto", default=None
         Replace the kernel by Nyström features over this many random rows.
     balance : {"pairs", "groups"}, default="pairs"
         Whether every pair counts the same, or every group however long its list.
@@ -124,7 +124,7 @@ class SwapSVM(KernelModel, Ranker):
         gamma: Any = "scale",
         degree: float = 3,
         coef0: float = 0.0,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         balance: Balance = "pairs",
         levels: Any = None,
         warm_start: bool = False,

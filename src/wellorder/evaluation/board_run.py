@@ -54,6 +54,20 @@ class Budget:
         left = self.left(spent)
         return min(left * self.n_jobs / max(n_waiting, 1), left)
 
+    def limit(self, seconds_per_split: Mapping[str, float], n_waiting: int, n_splits: int, spent: float) -> float:
+        """Return what each of so many waiting methods may take on each of so many splits, if the others have one less.
+
+        Times are those of the others: what all need, by the same bound as :meth:`needed`, is then there.
+        """
+        left = self.left(spent)
+        others = sum(seconds_per_split.values()) * (n_splits - 1)
+        return min(max(left * self.n_jobs - others, 0.0) / (n_waiting * n_splits + self.n_jobs - 1), left)
+
+    def spare(self, seconds_per_split: Mapping[str, float], n_splits: int, spent: float) -> float:
+        """Return what any one method may take beyond its mean on each of so many splits, if the others keep to it."""
+        total = sum(seconds_per_split.values()) * n_splits
+        return max(self.left(spent) * self.n_jobs - total, 0.0) / max(n_splits, 1)
+
     def needed(self, seconds_per_split: Mapping[str, float], n_splits: int) -> float:
         """Return how long so many splits of all methods take at most, the longest trials begun first.
 
@@ -184,6 +198,9 @@ logger = logging.getLogger(__name__)
 _PLANNED_AT_ONCE = 20
 """Splits whose trials are handed to several processes together: enough that none waits long for the last."""
 
+_ABOUT = 0.95
+"""A fit that has taken so much of its limit was stopped by it."""
+
 _NOT_ITS_TURN = "the comparison was stopped before its turn"
 
 
@@ -239,6 +256,8 @@ class BoardRun:
         self.spent = 0.0
         """Seconds of all trials used so far, in this run or an earlier one."""
         self._seconds_of: defaultdict[str, list[float]] = defaultdict(list)
+        self._limits: dict[str, float] = {}
+        """What each method may take on a split after the first."""
         self._n_begun = 1  # repeats
         self._n_told = 0
         self._n_cut = 0
@@ -273,28 +292,57 @@ class BoardRun:
         """Run all methods on the first split, each within an equal share of the time left.
 
         One after the other, what the first has saved is there for the next; side by side, all have the same share.
+        Fits end early where all splits would not fit into the time; those that did have another try with what the
+        others have saved. Very many rows leave no time for that.
         """
         n, budget = len(self.active), self.budget
         names = list(self.active)
+        limit = budget.limit({}, n, self.n_folds, 0.0)
         if budget.seconds is not None and len(self.task.order) > MOST_SEARCHED:
             # what fails on very many rows takes long to fail: half of the time is for those that can do it
-            budget = replace(budget, seconds=budget.seconds / 2)
+            budget, limit = replace(budget, seconds=budget.seconds / 2), np.inf
             names.sort(key=lambda name: METHODS[name].is_slow)  # they have what the others save
 
         def allow(place: int, spent: float) -> float:
             return budget.share(spent, n - place) if budget.n_jobs == 1 else budget.share(0.0, n)
 
         (split,) = self._cut(1)
-        trials = [self._trial(name, split) for name in names]
+        trials = [self._trial(name, split, limit) for name in names]
         done: dict[int, Record] = {}
         try:
             self._run(trials, allow, done)
+            if limit < np.inf:
+                self._try_again(trials, done)
         finally:
             for place in sorted(done):
                 self._use(done[place])
 
+    def _try_again(self, trials: Sequence[Trial], done: dict[int, Record]) -> None:
+        """Run those once more that were out of time on the first split, with what the others have left them."""
+        late = [place for place, record in sorted(done.items()) if record.stopped or is_late(record)]
+        pace = {each.method: each.seconds for place, each in done.items() if place not in late}
+        spent = sum(record.spent_seconds for record in done.values())
+        more = self.budget.limit(pace, max(len(late), 1), self.n_folds, spent)
+        again = [place for place in late if _may_do_better(done[place], more)]
+        found: dict[int, Record] = {}
+
+        def allow(place: int, now: float) -> float:
+            """Return what is left to this one and to those after it, once those before it have what they took."""
+            before = {each.method: each.seconds for other, each in list(found.items()) if other < place}
+            waiting = len(late) - len(before)
+            return self.budget.limit(pace | before, waiting, self.n_folds, spent + now) if before else more
+
+        try:
+            self._run([replace(trials[place], limit=np.inf) for place in again], allow, found)
+        finally:
+            done.update({again[place]: record for place, record in found.items()})
+
     def _run_next(self, n_splits: int) -> bool:
         """Run the active methods on so many more splits; False if the time is up before the last is done by all."""
+        pace, stopped = self._pace(), {record.method for record in self.used if record.stopped}
+        spare = self.budget.spare(pace, n_splits, self.spent)
+        # one that was stopped before would take whatever there is
+        self._limits = {name: took + (0.0 if name in stopped else spare) for name, took in pace.items()}
         at_once = (
             1 if self.protocol.n_jobs == 1 else _PLANNED_AT_ONCE
         )  # one: all methods share an encoded training part
@@ -344,7 +392,7 @@ class BoardRun:
             self._run(trials, allow, done)
         except KeyboardInterrupt:
             for place in sorted(done):
-                if trials[place].name in self.active and not is_late(done[place]):
+                if trials[place].name in self.active and not self._ends_here(done[place]):
                     self._use(done[place])
             raise
         # what was begun while others were under way may not have been begun had their times been known: only what
@@ -353,7 +401,7 @@ class BoardRun:
             if trial.name not in self.active:
                 continue
             # out of time is no fault of the method: it has done earlier splits, and stays for these
-            if self.budget.left(self.spent) == 0 or place not in done or is_late(done[place]):
+            if self.budget.left(self.spent) == 0 or place not in done or self._ends_here(done[place]):
                 return False
             self._use(done[place])
         return True
@@ -370,23 +418,28 @@ class BoardRun:
             before = [(other, record) for other, record in list(done.items()) if other < place]
             if any(record.method == trial.name and is_fault(record) for _, record in before):
                 return None
-            return allow(place, base + sum(record.seconds for _, record in before))
+            return allow(place, base + sum(record.spent_seconds for _, record in before))
 
         def tell(record: Record) -> None:
             done[places[record.key]] = record
-            self._tell(record, base + sum(each.seconds for each in done.values()))
+            self._tell(record, base + sum(each.spent_seconds for each in done.values()))
 
         waiting = []
         for trial in trials:
             left, known = seconds(trial), self._known(trial)
-            if known is not None and (left is None or not _may_do_better(known, left)):
+            if known is not None and (left is None or not _may_do_better(known, min(left, trial.limit))):
                 tell(known)
             else:
                 waiting.append(trial)
         with steady_sums(len(self.task.order)), closing(self.pool.run(waiting, seconds)) as records:
             for record in records:
                 prepared = trials[places[record.key]].prepared
-                record = replace(record, search_seconds=record.search_seconds + prepared)
+                known = self._known(trials[places[record.key]])
+                record = replace(
+                    record,
+                    search_seconds=record.search_seconds + prepared,
+                    earlier_seconds=0.0 if known is None else known.spent_seconds,
+                )
                 self.kept.append(record)
                 tell(record)
 
@@ -402,10 +455,14 @@ class BoardRun:
 
     def _use(self, record: Record) -> None:
         self.used.append(record)
-        self.spent += record.seconds
+        self.spent += record.spent_seconds
         self._seconds_of[record.method].append(record.seconds)
         if record.problem is not None:
             self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME))
+
+    def _ends_here(self, record: Record) -> bool:
+        """Say whether a trial was out of time as all time was up, and not by its method's own limit."""
+        return is_late(record) or (record.stopped and record.seconds < _ABOUT * self._limits[record.method])
 
     def _tell(self, record: Record, spent: float) -> None:
         self._n_told += 1
@@ -450,16 +507,15 @@ class BoardRun:
         """Return the mean seconds a split of each active method."""
         return {name: float(np.mean(self._seconds_of[name])) for name in self.active}
 
-    def _trial(self, name: str, split: Split) -> Trial:
+    def _trial(self, name: str, split: Split, limit: float | None = None) -> Trial:
         began, cutting, self._cutting = time.perf_counter(), self._cutting, 0.0
         key = trial_key(self.task, name, METHODS[name], split, self.protocol)
-        return Trial(name, METHODS[name], split, key, cutting + time.perf_counter() - began)
+        limit = self._limits.get(name, np.inf) if limit is None else limit
+        return Trial(name, METHODS[name], split, key, cutting + time.perf_counter() - began, limit)
 
 
 def _may_do_better(known: Record, seconds: float) -> bool:
     """Say whether a fit failed of what another time may bring: more time, or more memory."""
-    if known.problem is None:
-        return False
-    if is_late(known):
+    if known.stopped or is_late(known):
         return seconds >= 1.5 * known.seconds
-    return known.problem.startswith((OUT_OF_MEMORY, WORKER_ENDED))
+    return known.problem is not None and known.problem.startswith((OUT_OF_MEMORY, WORKER_ENDED))

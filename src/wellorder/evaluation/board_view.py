@@ -206,6 +206,10 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         yield f"baselines: {', '.join(baselines)}"
     if silent := [each.method for each in standings if each.n_without_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
+    if stopped := [
+        f"{each.method} ({each.n_stopped} of {each.n_splits} splits)" for each in standings if each.n_stopped
+    ]:
+        yield f"stopped by their time limit, and judged by the best they had by then: {', '.join(stopped)}"
     if protocol.metric == "comparison_error":
         known = [each.method for each in standings if each.method in METHODS]
         if ordering := [name for name in known if not METHODS[name].predicts_ties]:

@@ -205,7 +205,7 @@ def _choose(method: Method, table: AnyTable, params: dict[str, Any], seed: int) 
     part = make_task(table).training_part(np.arange(len(table)))
     grid = {name: values for name, values in method.grid(part.size).items() if name not in params}
     estimator = make_seeded(method, seed).set_params(**params)
-    return params | choose_params(estimator, grid, part, n_folds=5, seed=seed)
+    return params | choose_params(estimator, grid, part, n_folds=5, seed=seed, most=method.most_searched)
 
 
 def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[AnyMetric] = ()) -> dict[str, float]:

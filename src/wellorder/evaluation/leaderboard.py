@@ -104,6 +104,8 @@ class Standing:
     n_without_order: int = 0
     """Splits on which the model gave all test rows of a list the same score. What it reaches there is a convention of
     the metric's, not an order: a mean over such splits has no interval, and is not tested against the leader."""
+    n_stopped: int = 0
+    """Splits on which its time limit ended the search or the fit: with more time it may do better."""
 
     @property
     def lack_of_order(self) -> str:
@@ -280,4 +282,5 @@ def make_standing(
         fit_seconds=known_mean(np.array([record.fit_seconds for record in mine])),
         params=json.loads(chosen[0][0]) if chosen else {},
         n_without_order=n_without_order,
+        n_stopped=sum(record.stopped for record in mine),
     )

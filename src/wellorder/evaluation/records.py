@@ -75,8 +75,12 @@ class Record:
     first repeat of at most ``MOST_HELD_OUT`` rows."""
     orders_nothing: bool = False
     """Whether the model gave all test rows of a list, or both items of every test comparison, the same score."""
+    stopped: bool = False
+    """Whether its time limit ended the search or the fit: the metrics are of the best that there was by then."""
     notes: tuple[str, ...] = ()
     """What the fit warned of."""
+    earlier_seconds: float = 0.0
+    """What the same took before, when it was out of time and so was tried again with more."""
     problem: str | None = None
     """Why the fit failed or was cut short; its metrics are then NaN."""
 
@@ -84,6 +88,11 @@ class Record:
     def seconds(self) -> float:
         """Everything this fit took."""
         return self.search_seconds + self.fit_seconds + self.predict_seconds
+
+    @property
+    def spent_seconds(self) -> float:
+        """The same, with what was tried before it."""
+        return self.seconds + self.earlier_seconds
 
     def to_json(self) -> str:
         """Write the record as one line; NaN becomes null."""
@@ -231,13 +240,14 @@ _READERS: dict[str, Callable[[str, Json], Any]] = {
     "seed": _whole,
     "metrics": _metrics,
     "params": _object,
-    **dict.fromkeys(("search_seconds", "fit_seconds", "predict_seconds"), _seconds),
+    **dict.fromkeys(("search_seconds", "fit_seconds", "predict_seconds", "earlier_seconds"), _seconds),
     "swaps": _optional(_swaps),
     "curve": _optional(_curve),
     "weights": _optional(_numbers),
     "features": _optional(_texts),
     "held_out": _optional(_numbers),
     "orders_nothing": _truth,
+    "stopped": _truth,
     "notes": _texts,
     "problem": _optional(_text),
 }

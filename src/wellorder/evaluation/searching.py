@@ -152,6 +152,9 @@ def _family(estimator: KernelModel, points: list[dict[str, Any]], members: list[
 # The search.
 
 
+_FAIR = 3.0
+"""How many times its equal part of the time left a fit of a search may take: those before it may have saved some."""
+
 _SAME = 12
 """Means that agree to this many decimals are tied."""
 
@@ -199,11 +202,14 @@ class SearchResult:
 
 
 class OutOfTime(deadlines.TimeIsUp):
-    """Time was up before a search was done; ``table`` holds what was done by then."""
+    """Time was up before a search was done; ``table`` holds what was done by then, ``best_params`` the best of it."""
 
-    def __init__(self, message: str, table: tuple[GridPoint, ...] = ()) -> None:
+    def __init__(
+        self, message: str, table: tuple[GridPoint, ...] = (), best_params: dict[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.table = table
+        self.best_params = best_params
 
 
 def search(
@@ -251,7 +257,8 @@ def search(
     seed : int, default=0
         Of the folds.
     deadline : callable, optional
-        Returns the seconds left (None: no end); asked before every fit.
+        Returns the seconds left (None: no end); asked before every fit, which ends with the best point it has where it
+        would take more than its part of them.
     refit : bool, default=True
         Whether to fit the model with the best parameters on all rows.
 
@@ -366,22 +373,47 @@ class _SearchUnderWay:
         """Evaluate the points of one family on one fold."""
         model = family.make()
         for place, number in enumerate(family.numbers):
-            self._refuse_late()
+            end = self._share()
             began = perf_counter()
             if family.Cs is not None:
                 model.set_params(C=family.Cs[place])
             dtype = None if household.kernel is None else household.precision(family, place, cuts.n_rows)
             training, testing = cuts.parts(dtype)
-            training.fit(model)
+            with deadlines.deadline(end):
+                training.fit(model)
             self._values[number, fold] = judge_model(model, testing, (self._measure,))[0]
             self._done[number, fold] = True
             self._seconds[number, fold] = perf_counter() - began
 
-    def _refuse_late(self) -> None:
+    def _share(self) -> Callable[[], float]:
+        """Return what is left, by the clock, of the time that the next fit may take."""
+        left = self._refuse_late()
+        n_waiting = int(np.count_nonzero(~self._done))
+        end = perf_counter() + min(left, _FAIR * left / n_waiting)
+        return lambda: end - perf_counter()
+
+    def _refuse_late(self) -> float:
+        """Return the seconds left."""
         left = None if self._deadline is None else self._deadline()
         if left is not None and left <= 0:
             done = int(np.count_nonzero(self._done))
-            raise OutOfTime(f"time was up after {done} of {self._done.size} fits of the search", self.table())
+            raise OutOfTime(
+                f"time was up after {done} of {self._done.size} fits of the search", self.table(), self._best_begun()
+            )
+        return np.inf if left is None else left
+
+    def _best_begun(self) -> dict[str, Any] | None:
+        """Return the best of the points that have been begun, by the folds that all of them have done; None if none."""
+        begun = np.flatnonzero(self._done.any(axis=1))
+        common = self._done[begun].all(axis=0)
+        means = {int(k): known_mean(self._values[k, common]) for k in begun} if common.any() else {}
+        best = self._first_of({k: mean for k, mean in means.items() if not np.isnan(mean)})
+        return None if best is None else dict(self._points[best])
+
+    def _first_of(self, means: Mapping[int, float]) -> int | None:
+        """Choose among points: the best mean, then the smallest C, then the first."""
+        sign = -1.0 if self._measure.greater_is_better else 1.0
+        return min(means, key=lambda k: (round(sign * means[k], _SAME), _complexity(self._points[k]), k), default=None)
 
     def table(self) -> tuple[GridPoint, ...]:
         """Return what is known of every point."""
@@ -402,17 +434,17 @@ class _SearchUnderWay:
                 f"{self.n_skipped} of {self._done.size} fits are left out of the means",
                 stacklevel=3,
             )
-        sign = -1.0 if self._measure.greater_is_better else 1.0
-        defined = [number for number, point in enumerate(table) if not np.isnan(point.mean)]
-        if not defined:
+        best = self._first_of({number: point.mean for number, point in enumerate(table) if not np.isnan(point.mean)})
+        if best is None:
             raise ValueError(f"{name} is not defined in any fold: no test part has a pair; ask for fewer folds")
-        return min(defined, key=lambda k: (round(sign * table[k].mean, _SAME), _complexity(table[k].params), k))
+        return best
 
     def refit(self, best: int) -> Any:
         """Fit the user's own estimator, with the best parameters, on all rows."""
-        self._refuse_late()
+        end = perf_counter() + self._refuse_late()
         model = clone(self._estimator).set_params(**clone(self._points[best], safe=False))
-        return self._sample.fit(model)
+        with deadlines.deadline(lambda: end - perf_counter()):
+            return self._sample.fit(model)
 
 
 def _complexity(params: Mapping[str, Any]) -> float:
@@ -429,6 +461,12 @@ MOST_SEARCHED = 100_000
 SAMPLE = 20_000
 """Rows of such a sample: a few values a parameter, wide apart, are told apart by as many."""
 
+_FOR_LAST = 0.2
+"""The part of the time that is kept for a fit to all rows, at least, where a fit that takes longer ends early."""
+
+_FOR_LARGER = 0.6
+"""The same, where fits of a search are to a sample."""
+
 _FITS_TIMED = 3
 """Fits to a sample after which it is known what they take: the first may wait for a compiler."""
 
@@ -442,16 +480,18 @@ def choose_params(
     seed: int,
     metric: AnyMetric = "swapped_pairs",
     deadline: Callable[[], float | None] | None = None,
+    most: int | None = None,
 ) -> dict[str, Any]:
     """Choose an estimator's parameters from a grid by folds of a training part.
 
     Nothing is chosen, with a warning, where the part cannot be cut so that there is always a pair to learn from:
     a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
-    warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now.
+    warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now. So it is of a
+    part that is larger than ``most``; but as its fits grow faster than the rows, their times say nothing of the last.
     """
     if not grid:
         return {}
-    whole, part = part, sample_part(part, seed)
+    whole, part = part, sample_part(part, seed, most)
     if part is not whole:
         what = "comparisons" if part.order.keeps_rows else "rows"
         warnings.warn(f"its parameters were searched on {len(part):,} of {len(whole):,} {what}", stacklevel=2)
@@ -462,12 +502,19 @@ def choose_params(
             f"its parameters are the method's own, as there is too little to search in: {error}", stacklevel=2
         )
         return {}
-    if part is whole or deadline is None:
-        found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=deadline, refit=False)
-    else:
-        times_larger = len(whole) / float(np.mean([len(split.train) for split in cv]))
-        outlook = _Outlook(deadline, times_larger)
+    times_larger = len(whole) / float(np.mean([len(split.train) for split in cv]))
+    is_large = len(whole) > MOST_SEARCHED
+    kept = 0.0 if is_large else _FOR_LAST if part is whole else _FOR_LARGER
+    outlook = None if deadline is None else _Outlook(deadline, times_larger, kept)
+    try:
         found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=outlook, refit=False)
+    except OutOfTime as late:
+        if late.best_params is None or is_large:
+            raise
+        deadlines.mark_stopped()
+        deadlines.warn_of_time(f"in its search ({late}): its parameters are the best by then", stacklevel=3)
+        return late.best_params
+    if is_large and deadline is not None:
         _refuse_if_too_long(found, times_larger, deadline())
     return dict(found.best_params)
 
@@ -478,16 +525,19 @@ class _Outlook:
     It is asked before every fit; from one time to the next is about what a fit to the sample takes.
     """
 
-    def __init__(self, deadline: Callable[[], float | None], times_larger: float) -> None:
+    def __init__(self, deadline: Callable[[], float | None], times_larger: float, share: float = 0.0) -> None:
         self._deadline, self._times_larger = deadline, times_larger
         self._asked: list[float] = []
+        left = deadline()
+        self._kept = 0.0 if left is None or left == np.inf else share * left
 
     def __call__(self) -> float | None:
         left = self._deadline()
         self._asked.append(perf_counter())
-        if left is None or len(self._asked) <= _FITS_TIMED:
-            return left
-        return left - self._times_larger * float(np.diff(self._asked).min())
+        if left is None:
+            return None
+        known = len(self._asked) > _FITS_TIMED
+        return left - max(self._times_larger * float(np.diff(self._asked).min()) if known else 0.0, self._kept)
 
 
 def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | None) -> None:
@@ -498,17 +548,28 @@ def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | 
         raise OutOfTime(f"a fit to all rows would take some {seconds:.0f} s, and {left:.0f} s are left", found.table)
 
 
-def sample_part(part: Sample, seed: int) -> Sample:
+def sample_size(part: Sample, most: int | None = None) -> int:
+    """Return how many rows, or comparisons, of a part a search looks at, if that of a method looks at ``most`` rows.
+
+    Some of the comparisons are of as many items: such a method gains nothing by them.
+    """
+    if most is not None and len(part) > most and not part.order.keeps_rows:
+        return most
+    return len(part) if len(part) <= MOST_SEARCHED else SAMPLE
+
+
+def sample_part(part: Sample, seed: int, most: int | None = None) -> Sample:
     """Return a part as it is, or a sample of a large one: rows, whole lists where there are many, or comparisons."""
-    if len(part) <= MOST_SEARCHED:
+    size = sample_size(part, most)
+    if size == len(part):
         return part
     rng = np.random.default_rng(seed)
-    drawn = np.sort(rng.choice(len(part), SAMPLE, replace=False))
+    drawn = np.sort(rng.choice(len(part), size, replace=False))
     group, n_groups = part.order.group, part.order.n_groups
-    if group is not None and n_groups >= len(part) // SAMPLE:
+    if group is not None and n_groups >= len(part) // size:
         order = rng.permutation(n_groups)
         sizes = np.bincount(group, minlength=n_groups)
-        chosen = order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE))]
+        chosen = order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), size))]
         lists = np.flatnonzero(np.isin(group, chosen))
-        drawn = lists if len(lists) <= 2 * SAMPLE else drawn  # but for a list that is itself too long
+        drawn = lists if len(lists) <= 2 * size else drawn  # but for a list that is itself too long
     return part.take(drawn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import signal
@@ -40,6 +41,8 @@ class Trial:
     key: str
     prepared: float = 0.0
     """Seconds that the key took: the first of a split encodes the training part, for all."""
+    limit: float = math.inf
+    """Seconds after which its search and its fit end with the best they have."""
 
 
 class TrialPool:
@@ -88,6 +91,7 @@ class TrialPool:
                     trial.split,
                     self._protocol,
                     seconds=seconds,
+                    limit=trial.limit,
                     key=trial.key,
                 )
             finally:
@@ -181,7 +185,9 @@ def _run_elsewhere(
     task = _tasks.get(fingerprint) or _unpack(parcel, fingerprint)
     # threads share the process with the one that sent them, which has seen to BLAS
     with one_thread(), nullcontext() if os.getpid() == home else steady_sums(len(task.order)):
-        return run_trial(task, trial.name, trial.method, trial.split, protocol, seconds=seconds, key=trial.key)
+        return run_trial(
+            task, trial.name, trial.method, trial.split, protocol, seconds=seconds, limit=trial.limit, key=trial.key
+        )
 
 
 def _unpack(parcel: Array, fingerprint: str) -> Task:

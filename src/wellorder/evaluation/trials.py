@@ -29,7 +29,7 @@ from .judging import threshold_of
 from .leaderboard import Protocol
 from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
-from .searching import MOST_SEARCHED, SAMPLE, choose_params
+from .searching import choose_params, sample_size
 from .splits import Split
 from .tasks import Task
 
@@ -140,13 +140,22 @@ _FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
 
 
 def run_trial(
-    task: Task, name: str, method: Method, split: Split, protocol: Protocol, *, seconds: float = math.inf, key: str = ""
+    task: Task,
+    name: str,
+    method: Method,
+    split: Split,
+    protocol: Protocol,
+    *,
+    seconds: float = math.inf,
+    limit: float = math.inf,
+    key: str = "",
 ) -> Record:
     """Search, fit and judge one method on one split.
 
-    A fit that fails, or whose search (or, of an ensemble, whose fits to folds) does not finish within ``seconds``,
-    gives a record that says so.
+    A search or a fit that ends early, as ``seconds`` or its ``limit`` are over, is judged by the best that it has, and
+    the record says so. One that fails, or has nothing by then, gives a record that says why.
     """
+    seconds = min(seconds, limit)
     key = key or trial_key(task, name, method, split, protocol)
     started = time.perf_counter()
     seed = trial_seed(protocol, split)
@@ -158,17 +167,18 @@ def run_trial(
         try:
             part = task.training_part(split.train)
             model = make_seeded(method, seed)
-            params = choose_params(
-                model,
-                method.grid(part.size),
-                part,
-                n_folds=protocol.inner_folds,
-                seed=seed,
-                metric=protocol.measures[0],
-                deadline=left,
-            )
-            searched = time.perf_counter()
-            with deadline(left):
+            with deadline(left) as end:
+                params = choose_params(
+                    model,
+                    method.grid(part.size),
+                    part,
+                    n_folds=protocol.inner_folds,
+                    seed=seed,
+                    metric=protocol.measures[0],
+                    deadline=left,
+                    most=method.most_searched,
+                )
+                searched = time.perf_counter()
                 part.fit(model.set_params(**params))
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
@@ -197,6 +207,7 @@ def run_trial(
         features=part.features if linear else None,
         held_out=_held_out(task, scores, split),
         orders_nothing=judgement.orders_nothing,
+        stopped=end.stopped,
         notes=tuple(sorted(set(heard))),
     )
 
@@ -282,7 +293,8 @@ def _params(method: Method) -> Any:
 
 def _grid(task: Task, method: Method, split: Split) -> Any:
     try:
-        grid = method.grid(task.training_part(split.train).size)
-        return (grid, SAMPLE) if len(split.train) > MOST_SEARCHED else grid
+        part = task.training_part(split.train)
+        grid, size = method.grid(part.size), sample_size(part, method.most_searched)
+        return (grid, size) if size < len(part) else grid
     except _FAILURES as error:
         return str(error)  # the trial will fail of the same, and say so in its record

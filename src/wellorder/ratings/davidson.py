@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..deadline import time_is_up, warn_of_time
 from ..state import Part, absent_or, both, checked, count, figures, floats, places, whole
 from ..sweeps import Floats, Ints, dot, near_one
 from .system import Before, Games, RatingSystem, check_number
@@ -136,7 +137,7 @@ def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -
     gradient, bend = _expand(games, at)
     for n_iter in range(max_iter + 1):
         size = float(np.abs(gradient).max(initial=0.0))
-        if size <= tol or n_iter == max_iter:
+        if size <= tol or n_iter == max_iter or (n_iter and time_is_up()):
             break
         step = _newton_step(bend, gradient, min(0.1, size))
         slope = dot(gradient, step)
@@ -426,7 +427,9 @@ class Davidson(RatingSystem):
         self._parameters, self.n_iter_, converged = most_likely(
             games, start, tol=float(self.tol), max_iter=int(self.max_iter)
         )
-        if not converged:
+        if not converged and self.n_iter_ < self.max_iter and time_is_up():
+            warn_of_time(f"after {self.n_iter_} Newton steps")
+        elif not converged:
             warnings.warn(
                 f"stopped after {self.n_iter_} Newton steps before the derivatives fell to tol={self.tol:g}; raise "
                 "max_iter, tol or ridge",

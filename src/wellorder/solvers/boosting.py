@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from ..deadline import time_is_up, warn_of_time
 from ..losses import RiskAt
 from ..spaces import Bumps, BumpSearch, Steps, StepSearch, by_columns
 from ..sweeps import Floats, dot
@@ -101,6 +102,9 @@ def boost(
     train: list[float] = []
     held_out: list[float] = []
     for _ in range(rounds.n_estimators):
+        if train and time_is_up():
+            warn_of_time(f"after {len(train)} of {rounds.n_estimators} rounds")
+            break
         proposal = propose(here) if here.value > enough else None
         if proposal is None:
             break

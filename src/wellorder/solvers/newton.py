@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..deadline import time_is_up
 from ..losses import RiskAt, dense_hessian
 from ..order import GradedPairs
 from ..spaces import Function
@@ -194,7 +195,7 @@ def newton_cg(
     by_itself = preconditioner.inverse is not None and not certain  # whether M⁻¹ g is a step
     # invariant: the objective of ``point`` has never risen; ``gap`` is infinite, or what the last model promised:
     # its own decrease, and what a better step could have gained beyond
-    while np.isfinite(point.objective) and n_iter < max_iter:
+    while np.isfinite(point.objective) and n_iter < max_iter and not (n_iter and time_is_up()):
         enough = tol * abs(point.objective)
         gradient = point.f.coef + problem.strength * space.adjoint(point.risk.gradient)
         if certain:
@@ -297,6 +298,8 @@ def _minimise_model(
                 break
         elif predicted > enough and guess <= _TRUNCATION * predicted:
             break  # far from the end: the next point's model is worth more than the last digits of this one
+        if time_is_up():
+            break  # what there is of the step goes down, too
         direction *= new_fit / fit
         direction += smoothed.coef
         scores *= new_fit / fit

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from ..deadline import time_is_up
 from ..losses import Hinge, PairLoss
 from ..order import ListedPairs
 from ..spaces import Function, KernelSpace, Space
@@ -192,7 +193,7 @@ def smooth_ever_less(
     n_iter = n_products = 0
     done = converged = False
     # invariant: bound ≤ minimum ≤ best.objective, whatever the smooth problems' solver has done
-    while np.isfinite(best.objective) and width >= smallest and n_iter < max_iter:
+    while np.isfinite(best.objective) and width >= smallest and n_iter < max_iter and not (n_iter and time_is_up()):
         smooth = smoothed(width)
         found = solve(smooth, start=start, tol=0.3 * tol, max_iter=max_iter - n_iter)
         n_iter += max(found.n_iter, 1)
@@ -204,7 +205,8 @@ def smooth_ever_less(
         bound = max(bound, new_bound)
         if not found.coef.any():  # good enough where it started, at zero, which orders nothing: try the planes' own
             point = problem.at(target)
-        best = point if point.objective < best.objective else best
+        ends_at_zero = not best.f.coef.any() and time_is_up()  # which orders nothing
+        best = point if point.objective < best.objective or ends_at_zero else best
         start = found.coef
         gap = gap_between(best, bound)
         logger.debug("corner %.2g: objective %.8g, gap %.2g", width, best.objective, gap)
@@ -351,7 +353,7 @@ def plain_cutting_planes(
     gap = gap_between(best, bound)
     gaps: list[float] = []
     # invariant: every plane lies below the risk, so that bound ≤ minimum ≤ best.objective
-    while n_iter < max_iter and np.isfinite(best.objective):
+    while n_iter < max_iter and np.isfinite(best.objective) and not time_is_up():
         n_iter += 1
         target, new_bound = planes.minimise(problem.strength)
         bound = max(bound, new_bound)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..deadline import time_is_up, warn_of_time
 from ..spaces import Forest, each_entry_once
 from ..sweeps import THREADS_FROM, Floats, Ints
 from .boosting import BoostResult, Risk, Rounds, Validation, is_enough
@@ -49,6 +50,9 @@ def boost_trees(
     train_risk: list[float] = []
     validation_risk: list[float] = []
     for _ in range(rounds.n_estimators):
+        if train_risk and time_is_up():
+            warn_of_time(f"after {len(train_risk)} of {rounds.n_estimators} trees")
+            break
         # A pair risk's Hessian is at most twice its diagonal: below a learning rate of 1, a step on a quadratic cannot
         # go too far. Handing over twice the diagonal would be half the learning rate under another name.
         grown = booster.grow(unit * now.gradient[rows], unit * now.hessian_diagonal()[rows])
@@ -106,7 +110,10 @@ def _own_trees(
     if not _can_split(train):
         return Forest.constant(0.0)
     booster = lightgbm.Booster(settings, train)
-    for _ in range(rounds.n_estimators):
+    for n_trees in range(rounds.n_estimators):
+        if n_trees and time_is_up():
+            warn_of_time(f"after {n_trees} of {rounds.n_estimators} trees")
+            break
         if booster.update():
             break  # no split is possible, nor will be
     return Forest.from_lightgbm(booster.model_to_string())

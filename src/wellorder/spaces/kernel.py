@@ -146,10 +146,16 @@ def kernel_bytes(n_rows: int, itemsize: int) -> int:
     return int(1.5 * n_rows**2 * itemsize + 2e8)
 
 
+def kernel_has_room(n_rows: int, itemsize: int, *, beside: int = 0) -> bool:
+    """Say whether a kernel fit, beside so many bytes more, fits into memory; it does where the system does not say."""
+    free = available_bytes()
+    return free is None or kernel_bytes(n_rows, itemsize) + beside <= free
+
+
 def refuse_if_too_large(n_rows: int, itemsize: int, *, beside: int = 0) -> None:
     """Raise an error with advice where a kernel fit, beside so many bytes more, would not fit into memory."""
     needed, free = kernel_bytes(n_rows, itemsize) + beside, available_bytes()
-    if free is not None and needed > free:
+    if free is not None and not kernel_has_room(n_rows, itemsize, beside=beside):
         raise MemoryError(
             f"a kernel fit on {n_rows:,} rows needs about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
             "free; set n_components=1000 (Nyström features, near-linear in the rows), use kernel='linear', or fit on "
@@ -212,6 +218,30 @@ class KernelSpace:
 # Nyström features: a large kernel problem as a linear one over a few landmarks.
 
 
+_FEWEST_LANDMARKS = 300
+_PER_ROOT = 10.0
+"""Landmarks for the root of each row: a function that more rows can tell needs more of them."""
+
+_MOST_FEATURES = 30_000_000
+"""Numbers in all features of all rows: 240 MB; beyond, landmarks become fewer again."""
+
+
+def n_landmarks(n_components: int | str, n_rows: int) -> int:
+    """Return how many landmarks there are: as many as asked for, or 10 √rows for "auto", at least 300.
+
+    Of more than 20,000 rows fewer again, so that their features stay small; 300 from 100,000 rows on.
+
+    Examples
+    --------
+    >>> [n_landmarks("auto", n) for n in (200, 1_000, 4_000, 16_000, 40_000, 1_000_000)]
+    [200, 316, 632, 1264, 750, 300]
+    """
+    wanted = n_components
+    if isinstance(wanted, str):
+        wanted = int(max(min(_PER_ROOT * n_rows**0.5, _MOST_FEATURES / max(n_rows, 1)), _FEWEST_LANDMARKS))
+    return min(wanted, n_rows)
+
+
 _LEAST_VALUE = {4: 1e-6, 8: 1e-12}
 """Eigenvalues below this part of the largest are rounding, by the bytes of a number."""
 
@@ -230,11 +260,14 @@ class NystroemMap:
 
     @classmethod
     def fit(
-        cls, kernel: Kernel, X: Any, n_components: int, rng: np.random.Generator, among: Ints | None = None
+        cls, kernel: Kernel, X: Any, n_components: int | str, rng: np.random.Generator, among: Ints | None = None
     ) -> NystroemMap:
-        """Draw landmarks from the rows of X, or from some of them, and take the inverse root of their kernel."""
+        """Draw landmarks from the rows of X, or from some of them, and take the inverse root of their kernel.
+
+        How many: see :func:`n_landmarks`.
+        """
         n_rows = X.shape[0] if among is None else len(among)
-        chosen = np.sort(rng.choice(n_rows, min(n_components, n_rows), replace=False))
+        chosen = np.sort(rng.choice(n_rows, n_landmarks(n_components, n_rows), replace=False))
         chosen = chosen if among is None else among[chosen]
         drawn = take_rows(X, chosen)
         if kernel.name == "linear" and len(chosen) > 1:
