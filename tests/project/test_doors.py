@@ -3,6 +3,7 @@
 import ast
 import importlib
 import pkgutil
+from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -22,6 +23,7 @@ LOADED_LATE = {
 """Modules that are imported by name where they are needed, because loading them costs seconds or an extra."""
 
 
+@cache
 def imported(path: Path) -> list[tuple[str, str]]:
     """Return (module, name) of everything that a file imports from this package."""
     package = ".".join(("wellorder", *path.relative_to(ROOT).parent.parts))
