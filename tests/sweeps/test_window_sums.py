@@ -7,10 +7,12 @@ import pytest
 
 import wellorder as wo
 from wellorder.losses import LOSSES, risk_at
+from wellorder.losses.pairwise import Shortfalls
 from wellorder.order import Windows
+from wellorder.order.windows import TableWindows
 from wellorder.solvers import Problem
-from wellorder.spaces import LinearSpace
-from wellorder.sweeps import sides
+from wellorder.spaces import KernelSpace, LinearSpace
+from wellorder.sweeps import ALONE, multiplied_alone, sides
 
 
 def graded(n_groups, order="full", n=1_000, n_levels=5, seed=0):
@@ -90,3 +92,49 @@ def test_sums_below_are_one_half_of_the_sums():
     windows = Windows(pairs, rng.standard_normal(6_000), margin=1.0)
     payload = rng.standard_normal((2, len(windows.rows)))
     np.testing.assert_allclose(windows.sums_below(payload), windows.sums(payload)[1], rtol=1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize("order", ["full", "chain", "linear", "dcg"])
+@pytest.mark.parametrize("n_groups", [1, 7])
+@pytest.mark.parametrize("n_levels", [4, 90])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_table_of_few_rows_says_what_windows_say(order, n_groups, n_levels, weighted):
+    rng = np.random.default_rng(n_levels)
+    n, top = 120, 8 if order == "dcg" else n_levels
+    group = None if n_groups == 1 else rng.integers(0, n_groups, n)
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0], n) if weighted else None
+    balance = "groups" if weighted else "pairs"
+    pairs = wo.Grades(rng.integers(0, top, n), group, weights=weight, order=order).balanced(balance)
+    scores = np.round(rng.standard_normal(n), 1)  # some differ by exactly the margin
+    table, windows = TableWindows(pairs, scores, 0.5), Windows(pairs, scores, 0.5)
+    for few, many in ((table, windows), (table.with_margin(1.0), windows.with_margin(1.0))):
+        short, same = Shortfalls(few), Shortfalls(many)
+        assert short.squares == pytest.approx(same.squares, rel=1e-12)
+        np.testing.assert_allclose(few.to_rows(short.gradient), many.to_rows(same.gradient), atol=1e-10)
+        u, V = rng.standard_normal(n), rng.standard_normal((n, 3))
+        product, expected = (w.to_rows(s.product(w.from_rows(u))) for w, s in ((few, short), (many, same)))
+        np.testing.assert_allclose(product, expected, atol=1e-10)
+        np.testing.assert_allclose(short.form(V[few.rows]), same.form(V[many.rows]), atol=1e-9)
+    assert same.squares > 0
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (301, 41), (1_000, 9), (200, 200), (160, 700)])
+def test_products_without_blas(shape):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape)
+    space, w, g = LinearSpace(X), rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
+    assert multiplied_alone(X)
+    np.testing.assert_allclose(space.scores(w), X @ w, atol=1e-12)
+    np.testing.assert_allclose(space.adjoint(g), X.T @ g, atol=1e-12)
+    assert not multiplied_alone(np.asfortranarray(X))
+    assert not multiplied_alone(X.astype(np.float32))
+    K = X @ X.T
+    np.testing.assert_allclose(KernelSpace(K).scores(g), K @ g, atol=1e-9)
+
+
+def test_few_rows_are_multiplied_in_blocks_that_wake_no_thread():
+    X = np.random.default_rng(0).standard_normal((140, 1_000))
+    space = LinearSpace(X)
+    np.testing.assert_allclose(space.scores(X[0]), X @ X[0], atol=1e-12)
+    np.testing.assert_allclose(space.adjoint(X[:, 0]), X.T @ X[:, 0], atol=1e-12)
+    assert max(block[2].size for block in space._blocks) <= ALONE

@@ -21,17 +21,14 @@ from ..sweeps import (
     cast,
     dot,
     is_tensor,
+    multiplied_alone,
     parallel_map,
     to_numpy,
-    use_compiled,
 )
 from .function import Function, PartedSpace, RowSpace
 
 _BLOCKS = 4
 """Sparse rows are multiplied in this many blocks, whatever the number of threads: the same bits."""
-
-_MOST_ENTRIES = 1 << 21
-"""Of a dense X that is copied by columns, for products without BLAS's threads."""
 
 _LOOKED_AT = 1_000
 """Rows that show where a column lies."""
@@ -52,7 +49,7 @@ class LinearSpace:
         self._X, self.origin = X, origin
         self.n_rows, self.n_coef = X.shape
         self._blocks = _row_blocks(X) if sp.issparse(X) else _dense_blocks(X)
-        self._by_sweeps = not sp.issparse(X) and X.dtype == np.float64 and _is_medium(X)
+        self._by_sweeps = multiplied_alone(X)
 
     @cached_property
     def _columns(self) -> Floats:
@@ -109,11 +106,6 @@ class LinearSpace:
             block = self._X[a : a + 16_384]
             out += np.einsum("ij,ij,i->j", block, block, weight[a : a + 16_384])
         return out
-
-
-def _is_medium(X: Any) -> bool:
-    """Say whether products with X are made without BLAS: on a busy machine its threads wait for each other longer."""
-    return X.flags.c_contiguous and ALONE < X.size <= _MOST_ENTRIES and use_compiled(len(X), often=True)
 
 
 def _dense_blocks(X: Any) -> list[tuple[int, int, Any]]:

@@ -4,7 +4,7 @@ Each sweep has two forms that give the same numbers: NumPy for small data (no co
 and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 """
 
-from .arrays import ALONE, Array, Bools, Floats, Ints, add_columns, dot, near_one, ranges, sums_at
+from .arrays import ALONE, Array, Bools, Floats, Ints, add_columns, dot, multiplied_alone, near_one, ranges, sums_at
 from .device import (
     EdgeSums,
     Ladders,
@@ -88,6 +88,7 @@ __all__ = [
     "make_ladders",
     "make_slots",
     "means_before",
+    "multiplied_alone",
     "namespace",
     "near_one",
     "node_sums",

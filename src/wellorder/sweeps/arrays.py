@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .dispatch import jit
+from .dispatch import jit, use_compiled
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 """float64; rows and kernel matrices also in float32"""
@@ -53,6 +53,17 @@ ALONE = 8_192
 def dot(a: Floats, b: Floats) -> float:
     """Return aᵀb without BLAS's threads, which would be left spinning beside ours."""
     return float(np.einsum("i,i->", a, b) if len(a) > ALONE and isinstance(a, np.ndarray) else a @ b)
+
+
+MOST_ALONE = 1 << 21
+"""Entries of a matrix up to which products with it are made without BLAS; from there on its threads are quicker."""
+
+
+def multiplied_alone(matrix: Any) -> bool:
+    """Say whether products with a matrix are made without BLAS: on a busy machine its threads wait for each other."""
+    if not isinstance(matrix, np.ndarray) or matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
+        return False
+    return ALONE < matrix.size <= MOST_ALONE and use_compiled(len(matrix), often=True)
 
 
 @jit
