@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from ..memory import available_bytes
-from ..sweeps import Floats, Ints, add_columns, all_finite, beside, dot, multiplied_alone, parallel_map, to_numpy
+from ..sweeps import Floats, Ints, all_finite, beside, dot, multiplied_alone, multiply, parallel_map, to_numpy
 from .function import Function
 from .linear import is_dask, near_each_other, near_zero, take_rows
 
@@ -200,10 +200,8 @@ class KernelSpace:
 
     def scores(self, coef: Floats) -> Floats:
         """Return s = Kβ."""
-        if self._by_sweeps:  # K is symmetric: its columns are its rows
-            out = np.zeros(self.n_rows)
-            add_columns(self._K, coef, out)
-            return out
+        if self._by_sweeps:
+            return multiply(self._K, coef)
         return np.asarray(self._K @ coef.astype(self._K.dtype, copy=False), dtype=float)
 
     def adjoint(self, scores_gradient: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,12 +16,13 @@ from ..sweeps import (
     Bools,
     Floats,
     Ints,
-    add_columns,
+    add_rows,
     beside,
     cast,
     dot,
     is_tensor,
     multiplied_alone,
+    multiply,
     parallel_map,
     to_numpy,
 )
@@ -51,16 +52,10 @@ class LinearSpace:
         self._blocks = _row_blocks(X) if sp.issparse(X) else _dense_blocks(X)
         self._by_sweeps = multiplied_alone(X)
 
-    @cached_property
-    def _columns(self) -> Floats:
-        return np.ascontiguousarray(self._X.T)
-
     def scores(self, coef: Floats) -> Floats:
         """Return s = X w."""
         if self._by_sweeps:
-            out = np.zeros(self.n_rows)
-            add_columns(self._columns, coef, out)
-            return out
+            return multiply(self._X, coef)
         w = coef.astype(self._X.dtype, copy=False)
         if len(self._blocks) == 1:
             return np.asarray(self._X @ w, dtype=float)
@@ -70,9 +65,7 @@ class LinearSpace:
     def adjoint(self, scores_gradient: Floats) -> Floats:
         """Return Xᵀ g: the gradient in w of a function with gradient g in the scores."""
         if self._by_sweeps:
-            out = np.zeros(self.n_coef)
-            add_columns(self._X, scores_gradient, out)
-            return out
+            return add_rows(self._X, scores_gradient)
         g = scores_gradient.astype(self._X.dtype, copy=False)
         if len(self._blocks) == 1:
             return np.asarray(self._X.T @ g, dtype=float)

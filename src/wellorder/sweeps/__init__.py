@@ -4,7 +4,20 @@ Each sweep has two forms that give the same numbers: NumPy for small data (no co
 and Numba for large. :mod:`wellorder.sweeps.dispatch` decides.
 """
 
-from .arrays import ALONE, Array, Bools, Floats, Ints, add_columns, dot, multiplied_alone, near_one, ranges, sums_at
+from .arrays import (
+    ALONE,
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    add_rows,
+    dot,
+    multiplied_alone,
+    multiply,
+    near_one,
+    ranges,
+    sums_at,
+)
 from .device import (
     EdgeSums,
     Ladders,
@@ -67,7 +80,7 @@ __all__ = [
     "Rungs",
     "Side",
     "TreeNodes",
-    "add_columns",
+    "add_rows",
     "all_finite",
     "argsort",
     "available_cpus",
@@ -89,6 +102,7 @@ __all__ = [
     "make_slots",
     "means_before",
     "multiplied_alone",
+    "multiply",
     "namespace",
     "near_one",
     "node_sums",

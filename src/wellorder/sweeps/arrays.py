@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .dispatch import jit, use_compiled
+from .dispatch import jit, jit_in_any_order, use_compiled
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 """float64; rows and kernel matrices also in float32"""
@@ -66,15 +66,37 @@ def multiplied_alone(matrix: Any) -> bool:
     return ALONE < matrix.size <= MOST_ALONE and use_compiled(len(matrix), often=True)
 
 
+def multiply(rows: Floats, vector: Floats) -> Floats:
+    """Return a matrix times a vector, on the calling thread."""
+    out = np.empty(len(rows))
+    _multiply(rows, vector, out)
+    return out
+
+
+def add_rows(rows: Floats, weight: Floats) -> Floats:
+    """Return Σ_i weight[i] · rows[i], a matrix transposed times a vector, on the calling thread."""
+    out = np.zeros(rows.shape[1])
+    _add_rows(rows, weight, out)
+    return out
+
+
+@jit_in_any_order
+def _multiply(rows: Floats, vector: Floats, out: Floats) -> None:
+    for i in range(len(rows)):
+        total = 0.0
+        for k in range(len(vector)):
+            total += rows[i, k] * vector[k]
+        out[i] = total
+
+
 @jit
-def add_columns(columns: Floats, factor: Floats, out: Floats) -> None:
-    """Add Σ_k factor[k] · columns[k] to ``out``, four of them at a time: a matrix times a vector, on one thread."""
-    d, n = columns.shape
-    for k in range(0, d - 3, 4):
-        a, b, c, e = factor[k], factor[k + 1], factor[k + 2], factor[k + 3]
-        for i in range(n):
-            out[i] += (a * columns[k, i] + b * columns[k + 1, i]) + (c * columns[k + 2, i] + e * columns[k + 3, i])
-    for k in range(d - d % 4, d):
-        a = factor[k]
-        for i in range(n):
-            out[i] += a * columns[k, i]
+def _add_rows(rows: Floats, weight: Floats, out: Floats) -> None:
+    n, d = rows.shape
+    for i in range(0, n - 3, 4):  # four at a time: each reads and writes ``out``
+        a, b, c, e = weight[i], weight[i + 1], weight[i + 2], weight[i + 3]
+        for k in range(d):
+            out[k] += (a * rows[i, k] + b * rows[i + 1, k]) + (c * rows[i + 2, k] + e * rows[i + 3, k])
+    for i in range(n - n % 4, n):
+        a = weight[i]
+        for k in range(d):
+            out[k] += a * rows[i, k]

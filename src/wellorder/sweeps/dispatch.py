@@ -56,15 +56,16 @@ _compiling = threading.RLock()
 class _Compiled:
     """A function that Numba compiles when it is first called: nobody waits for Numba who does not need it."""
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionType, in_any_order: bool) -> None:
         self.function = function
+        self.in_any_order = in_any_order
         self.compiled: Callable[..., Any] | None = None
         update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
         if self.compiled is None:
             with _compiling:
-                self.compiled = _compile(self.function)
+                self.compiled = _compile(self.function, self.in_any_order)
         return self.compiled(*args)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
@@ -79,11 +80,16 @@ def _named(module: str, name: str) -> Any:
 
 def jit(function: F) -> F:
     """Have a function compiled on its first call, together with the functions of its module that it calls."""
-    return cast(F, _Compiled(cast(FunctionType, function)))
+    return cast(F, _Compiled(cast(FunctionType, function), in_any_order=False))
+
+
+def jit_in_any_order(function: F) -> F:
+    """Do the same, and let sums add up in whatever order is quickest on the machine, as BLAS does."""
+    return cast(F, _Compiled(cast(FunctionType, function), in_any_order=True))
 
 
 @cache
-def _compile(function: FunctionType) -> Callable[..., Any]:
+def _compile(function: FunctionType, in_any_order: bool = False) -> Callable[..., Any]:
     """Compile a function, keeping the machine code on disk where a folder for it can be written."""
     import numba
 
@@ -91,14 +97,15 @@ def _compile(function: FunctionType) -> Callable[..., Any]:
     for name in function.__code__.co_names:
         called = names.get(name)
         if isinstance(called, _Compiled):
-            names[name] = _compile(called.function)
+            names[name] = _compile(called.function, called.in_any_order)
         elif isinstance(called, FunctionType) and called.__module__ == function.__module__:
             names[name] = _compile(called)
     bound = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    free: bool | set[str] = {"reassoc"} if in_any_order else False
     try:
-        return cast(Callable[..., Any], numba.njit(cache=True, nogil=True)(bound))
+        return cast(Callable[..., Any], numba.njit(cache=True, nogil=True, fastmath=free)(bound))
     except RuntimeError:  # no writable cache folder anywhere: compile once a process instead
-        return cast(Callable[..., Any], numba.njit(nogil=True)(bound))
+        return cast(Callable[..., Any], numba.njit(nogil=True, fastmath=free)(bound))
 
 
 _alone: ContextVar[bool] = ContextVar("alone", default=False)
