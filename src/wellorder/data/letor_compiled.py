@@ -458,8 +458,8 @@ def parse_rows(
 def gather_names(text: Array, kind: Array, docid: Array, starts: Ints, stops: Ints, out: Array) -> int:
     """Copy what each comment calls its row, with LF behind each; return how many bytes that are.
 
-    The # stands at a start; at a line end, its stop, if there is none. What it calls its row is the docid of LETOR's own
-    comments, without ``docid`` all of it.
+    The # stands at a start, which is its stop if there is none. What it calls its row is the docid of LETOR's own
+    comments, of others all of it.
     """
     k = size = 0
     while k < len(starts):
