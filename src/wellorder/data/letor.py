@@ -23,7 +23,7 @@ from .table import Table
 MOST_FEATURES = 2**31 - 1
 """The highest feature that a file may name: what a 32-bit index holds."""
 
-COMPILED_FROM = 1 << 22
+COMPILED_FROM = 1 << 23
 """Bytes from which on the compiled form reads; below, loading it takes longer than reading."""
 
 _ROW_BYTES, _ENTRY_BYTES, _TEXT_BYTES = 40, 12, 64

@@ -428,10 +428,10 @@ def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floa
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled, for large data: only the first k places are kept, and nothing is sorted.
+# Compiled, for large data: only the first k places are kept, and nothing is sorted. Arrays are made outside, as whoever
+# asks first waits for the compiler.
 
 
-@jit
 def top_gains(
     level: Ints, scores: Floats, rows: Ints, bounds: Ints, gains: Floats, discount: Floats
 ) -> tuple[Floats, Floats, Ints]:
@@ -444,9 +444,29 @@ def top_gains(
     """
     n_lists, k = len(bounds) - 1, len(discount)
     found, best, sizes = np.zeros(n_lists), np.zeros(n_lists), np.zeros(n_lists, np.int64)
-    top_level, top_score, top_gain = np.empty(k, np.int64), np.empty(k), np.empty(k)
+    room = np.empty(k, np.int64), np.empty(k), np.empty(k)
+    _fill_gains(level, scores, rows, bounds, gains, discount, found, best, sizes, *room)
+    return found, best, sizes
+
+
+@jit
+def _fill_gains(
+    level: Ints,
+    scores: Floats,
+    rows: Ints,
+    bounds: Ints,
+    gains: Floats,
+    discount: Floats,
+    found: Floats,
+    best: Floats,
+    sizes: Ints,
+    top_level: Ints,
+    top_score: Floats,
+    top_gain: Floats,
+) -> None:
+    k = len(discount)
     in_place = len(rows) == 0
-    for g in range(n_lists):
+    for g in range(len(sizes)):
         start, stop = bounds[g], bounds[g + 1]
         size = 0
         # invariant: the first min(size, k) entries of top_level are the highest so far, falling
@@ -454,7 +474,7 @@ def top_gains(
             here = level[at if in_place else rows[at]]
             if here < 0:
                 continue
-            j = min(size, k)
+            j = size if size < k else k
             size += 1
             if j == k:
                 if here <= top_level[k - 1]:
@@ -465,14 +485,13 @@ def top_gains(
                 j -= 1
             top_level[j] = here
         sizes[g] = size
-        kept = min(size, k)
+        kept = size if size < k else k
         if kept == 0 or not gains[top_level[0]] > 0.0:
             continue
         unit = gains[top_level[0]]
         for j in range(kept):
             best[g] += gains[top_level[j]] / unit * discount[j]
         found[g] = _expected(level, scores, rows, start, stop, gains, unit, discount, top_score, top_gain)
-    return found, best, sizes
 
 
 @jit
@@ -499,7 +518,7 @@ def _expected(
         if level[row] < 0:
             continue
         score, gain = scores[row], gains[level[row]] / unit
-        j = min(size, k)
+        j = size if size < k else k
         size += 1
         if j == k:
             last, last_gain = top_score[k - 1], top_gain[k - 1]
@@ -517,7 +536,8 @@ def _expected(
             top_score[j], top_gain[j] = top_score[j - 1], top_gain[j - 1]
             j -= 1
         top_score[j], top_gain[j] = score, gain
-    total, kept = 0.0, min(size, k)
+    kept = size if size < k else k
+    total = 0.0
     first = 0
     while first < kept:
         # places first, first + 1, … up to ``after`` are tied: each expects the mean gain of the run

@@ -29,7 +29,8 @@ class Nodes(NamedTuple):
 def node_sums(nodes: Nodes, payload: Floats, totals: Floats) -> Floats:
     """Add up two payloads over the rows of each node; ``payload`` has two lines, ``totals`` their sums."""
     if use_compiled(len(nodes.code)):
-        sums = _compiled_node_sums(nodes.rows, nodes.code, nodes.share, payload, nodes.size)
+        sums: Floats = np.zeros((2, nodes.size))
+        _add_to_nodes(nodes.rows, nodes.code, nodes.share, payload, sums)
     else:
         sums = _plain_node_sums(nodes, payload)
     if nodes.rest >= 0:
@@ -52,13 +53,13 @@ def _plain_node_sums(nodes: Nodes, payload: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
-# Compiled, for large data; the NumPy form above gives the same numbers.
+# Compiled, for large data; the NumPy form above gives the same numbers. Arrays are made outside: a function of NumPy's
+# costs a tenth of a second where it is compiled, and whoever fits first waits for that.
 
 
 @jit
-def _compiled_node_sums(rows: Ints, code: Ints, share: Floats, payload: Floats, size: int) -> Floats:
+def _add_to_nodes(rows: Ints, code: Ints, share: Floats, payload: Floats, sums: Floats) -> None:
     """Add up two payloads over the listed rows of each node; see :class:`wellorder.sweeps.nodes.Nodes`."""
-    sums = np.zeros((2, size))
     listed = len(rows) > 0
     shared = len(share) > 0
     for p in range(len(code)):
@@ -73,7 +74,6 @@ def _compiled_node_sums(rows: Ints, code: Ints, share: Floats, payload: Floats, 
             two -= part * two
         sums[0, node] += one
         sums[1, node] += two
-    return sums
 
 
 # --------------------------------------------------------------------------------------------------
@@ -107,7 +107,9 @@ def tree_sums(nodes: TreeNodes, X: Floats) -> Floats:
     if not use_compiled(len(X) * len(nodes.roots)):
         return _plain_tree_sums(nodes, X)
 
-    return _compiled_tree_sums(np.ascontiguousarray(X), *nodes)
+    out = np.zeros(len(X))
+    _add_trees(np.ascontiguousarray(X), *nodes, out)
+    return out
 
 
 def _plain_tree_sums(nodes: TreeNodes, X: Floats) -> Floats:
@@ -143,18 +145,17 @@ _ROWS = 256
 
 
 @jit
-def _compiled_tree_sums(
-    X: Floats, feature: Ints, threshold: Floats, left: Ints, right: Ints, value: Floats, roots: Ints
-) -> Floats:
+def _add_trees(
+    X: Floats, feature: Ints, threshold: Floats, left: Ints, right: Ints, value: Floats, roots: Ints, out: Floats
+) -> None:
     """Walk every row down every tree; a block of rows at a time, and the block tree after tree."""
     n = len(X)
-    out = np.zeros(n)
     for begin in range(0, n, _ROWS):
-        for root in roots:
-            for i in range(begin, min(begin + _ROWS, n)):
-                k = root
+        end = begin + _ROWS if begin + _ROWS < n else n
+        for tree in range(len(roots)):
+            for i in range(begin, end):
+                k = roots[tree]
                 # ends: children stand after their parents
                 while left[k] >= 0:
                     k = left[k] if X[i, feature[k]] <= threshold[k] else right[k]
                 out[i] += value[k]
-    return out

@@ -354,14 +354,18 @@ def _fill_buckets(rows: Ints, group: Ints, place: Ints, out: Ints) -> None:
             place[g] += 1
 
 
-@jit
 def sums_until(values: Floats, first: Ints) -> Floats:
     """Sum, for each entry, the entries of its block up to it; blocks begin at ``first``."""
     out = values.copy()
-    for b in range(len(first)):
-        for place in range(first[b] + 1, first[b + 1] if b + 1 < len(first) else len(values)):
-            out[place] += out[place - 1]
+    _run_up(out, first)
     return out
+
+
+@jit
+def _run_up(out: Floats, first: Ints) -> None:
+    for b in range(len(first)):
+        for place in range(first[b] + 1, first[b + 1] if b + 1 < len(first) else len(out)):
+            out[place] += out[place - 1]
 
 
 # --------------------------------------------------------------------------------------- windows
