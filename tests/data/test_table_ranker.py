@@ -128,9 +128,8 @@ def test_comparisons_of_described_items(tmp_path):
     assert (model.decision_function(found) == wo.RankSVM().fit(X, found.comparisons).decision_function(X)).all()
     assert model.items_ is None
     assert model.supervision_ == "comparisons"
-    assert (
-        model.decision_function(pl.DataFrame({"height": [1.7], "town": ["X"]})) == model.decision_function(found)[2]
-    ).all()
+    alone = model.decision_function(pl.DataFrame({"height": [1.7], "town": ["X"]}))
+    np.testing.assert_allclose(alone, model.decision_function(found)[2], rtol=1e-12)
 
 
 def test_letor(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -323,9 +324,8 @@ def ordinal_svm(
 
 def _solve(problem: OrdinalProblem, /, *, start: Floats | None, tol: float, max_iter: int) -> SolveResult:
     """Solve a smooth problem."""
-    first = problem.first(start)
-    preconditioner = diagonal(problem, first) if problem.has_columns else IDENTITY
-    return newton_cg(problem, start=first, preconditioner=preconditioner, tol=tol, max_iter=max_iter, certain=True)
+    preconditioner = partial(diagonal, problem) if problem.has_columns else IDENTITY
+    return newton_cg(problem, start=start, preconditioner=preconditioner, tol=tol, max_iter=max_iter, certain=True)
 
 
 def _over_kernel(

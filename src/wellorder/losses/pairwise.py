@@ -81,9 +81,11 @@ class SquaredHinge(PairLoss):
         """Sum over the pairs of graded rows in two sweeps."""
         windows = make_windows(pairs, scores, margin=1.0)
         short = Shortfalls(windows)
+        gradient = windows.to_rows(short.gradient)
+        del short.gradient  # it would stay as long as products with the Hessian may be asked for
         return RiskAt(
             value=short.squares,
-            gradient=windows.to_rows(short.gradient),
+            gradient=gradient,
             slope=-2.0 * short.total,
             hessian_diagonal=lambda: windows.to_rows(2.0 * short.degree),
             hessian_product=lambda u: windows.to_rows(short.product(windows.from_rows(u))),

@@ -172,13 +172,15 @@ class _Last(NamedTuple):
 def newton_cg(
     problem: Objective,
     *,
-    start: Floats | Point | None = None,
-    preconditioner: Preconditioner = IDENTITY,
+    start: Floats | None = None,
+    preconditioner: Preconditioner | Callable[[Point], Preconditioner] = IDENTITY,
     tol: float = 1e-4,
     max_iter: int = 100,
     certain: bool = False,
 ) -> SolveResult:
     """Minimise a smooth problem to a relative accuracy ``tol`` of the objective.
+
+    The preconditioner may also be what makes one, of the point where the steps begin.
 
     Stops when a Newton step, solved so far that its error is bounded, promises less than ``tol`` times
     the objective; that step is taken too. Where the preconditioner M resembles the Hessian, steps −M⁻¹ g come
@@ -188,6 +190,8 @@ def newton_cg(
     """
     space = problem.space
     point = problem.first(start)
+    if not isinstance(preconditioner, Preconditioner):
+        preconditioner = preconditioner(point)
     n_products = n_iter = 0
     hidden = 0  # steps in a row whose decrease floating point may have hidden
     gap = stretch = np.inf

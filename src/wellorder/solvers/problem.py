@@ -72,11 +72,9 @@ class Objective(ABC):
         risk = self.risk(f.scores)
         return Point(f, risk, 0.5 * f.square + self.strength * risk.value)
 
-    def first(self, start: Floats | Point | None) -> Point:
-        """Evaluate at the starting coefficients, or at zero; a point is one already."""
+    def first(self, start: Floats | None) -> Point:
+        """Evaluate at the starting coefficients, or at zero."""
         space = self.space
-        if isinstance(start, Point):
-            return start
         if start is None:
             return self.at(Function(space, np.zeros(space.n_coef), np.zeros(space.n_rows)))
         return self.at(Function(space, start))

@@ -7,11 +7,14 @@ changes what is minimised: only where from, and in how many steps.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TypedDict
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from threadpoolctl import threadpool_limits
 
 from ..order import GradedPairs
 from ..spaces import KernelSpace
@@ -58,6 +61,9 @@ _COARSER = 2
 _NO_LARGER = 0.75
 """A sample of so many times fewer rows gives the start then, unless every cell's least rows make it nearly as large."""
 
+_MOST_ALONE = 4_000
+"""Rows of a kernel matrix up to which one thread is enough for its factors."""
+
 _FEW_GROUPS = 10
 """Scores that move alike in a group cost nothing, which the diagonal does not know: a direction for each group."""
 
@@ -92,13 +98,12 @@ def coarse_to_fine(
     if samples and start is not None:  # it starts the whole problem; a sample only lends its Hessian
         preconditioner = sampled_hessian(coarsest, start)
         return newton_cg(problem, start=start, preconditioner=preconditioner, certain=certain, **settings)
-    first = coarsest.first(None if samples else start)
-    preconditioner = _first_preconditioner(coarsest, first)
+    first = partial(_first_preconditioner, coarsest)
     if not samples:
-        return newton_cg(problem, start=first, preconditioner=preconditioner, certain=certain, **settings)
-    result = newton_cg(coarsest, start=first, preconditioner=preconditioner, **_roughly(coarsest, settings))
+        return newton_cg(problem, start=start, preconditioner=first, certain=certain, **settings)
+    result = newton_cg(coarsest, preconditioner=first, **_roughly(coarsest, settings))
     preconditioner = sampled_hessian(coarsest, result.coef)
-    del coarsest
+    del coarsest, first
     while len(samples) > 1:  # a sample's rows are let go before the next larger problem is solved
         sample = samples.pop()
         result = newton_cg(sample, start=result.coef, preconditioner=preconditioner, **_roughly(sample, settings))
@@ -131,7 +136,10 @@ def _kernel(
     C = problem.strength * pairs.total / pairs.mass
     graded = isinstance(pairs, GradedPairs) and pairs.cells.n_groups <= _FEW_GROUPS
     if graded and _LARGE_C <= C <= _LARGEST_C and _FEWEST_LANDMARKS <= space.n_rows <= _MOST_FACTORED:
-        return _kernel_by_rows(problem, space, start, certain, settings)
+        # its triangles are solved in many short turns, for each of which BLAS's threads would wait for each other
+        alone = space.n_rows <= _MOST_ALONE
+        with threadpool_limits(limits=1, user_api="blas") if alone else nullcontext():
+            return _kernel_by_rows(problem, space, start, certain, settings)
     size = int(min(space.n_rows * min(0.5, max(C, 1.0) ** 0.25 / _RATIO), _MOST_LANDMARKS))
     if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):
         return newton_cg(problem, start=start, certain=certain, **settings)

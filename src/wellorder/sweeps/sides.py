@@ -284,7 +284,7 @@ def radix_argsort(values: Floats) -> Ints:
     digit_bits = 8 if n < _FEW_KEYS else 11
     rows, count = np.empty((2, n), np.int32), np.empty(1 << digit_bits, np.int64)
     line = radix_sort(values.view(np.uint64), np.empty((2, n), np.uint64), rows, count, digit_bits)
-    return np.asarray(rows[line])
+    return np.array(rows[line])  # without the other line beside it
 
 
 @jit
