@@ -16,7 +16,8 @@ from .arrays import Floats, Ints, ranges
 from .dispatch import jit
 
 _FEW_LINES = 4
-"""Up to so many lines are swept over one by one, more of them side by side."""
+_FEW_NUMBERS = 100_000
+"""Up to so many lines, or numbers in all of them, are swept over one by one, more of them side by side."""
 
 
 FEW_ROWS = 300
@@ -119,19 +120,19 @@ def _compiled_sweep(
 ) -> Callable[[Floats], Floats]:
 
     reach = compiled_reach(ascending, bounds, margin, mirror)
-    if isinstance(above, Ladder):
-        rank = above.rank
-        return lambda payload: (
-            ladder_sums(rank, reach, payload, bounds, mirror)
-            if len(payload) <= _FEW_LINES
-            else fenwick_sums(rank, reach, payload, bounds, mirror)
-        )
-    indptr, indices, weights, table = above
-    return lambda payload: (
-        edge_sums(cell, reach, payload, indptr, indices, weights, mirror)
-        if table is None or len(payload) > _FEW_LINES
-        else dense_sums(cell, reach, payload, *table, bounds, mirror)
-    )
+
+    def sums(payload: Floats) -> Floats:
+        together = len(payload) > _FEW_LINES and payload.size > _FEW_NUMBERS
+        if not together:
+            payload = np.ascontiguousarray(payload)  # another layout would be compiled for
+        if isinstance(above, Ladder):
+            ladder = fenwick_sums if together else ladder_sums
+            return ladder(above.rank, reach, payload, bounds, mirror)
+        if together or above.table is None:
+            return edge_sums(cell, reach, payload, above.indptr, above.indices, above.weights, mirror)
+        return dense_sums(cell, reach, payload, *above.table, bounds, mirror)
+
+    return sums
 
 
 def _plain_sweep(
