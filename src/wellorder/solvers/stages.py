@@ -23,9 +23,11 @@ from .newton import IDENTITY, Preconditioner, diagonal, newton_cg, sampled_hessi
 from .problem import Objective, Point, Problem, RowProblem, SolveResult
 
 _RATIO = 8
-_MANY_ROWS = 10_000
 _LARGE_RATIO = 12
-"""Each sample has this many times fewer rows than the next: by less where they are few, and its optimum farther off."""
+_MANY_ROWS = 10_000
+_VERY_MANY_ROWS = 150_000
+"""Each sample has this many times fewer rows than the next: fewer by less where rows are few, and the sample's optimum
+farther off, and where they are very many, and a step over all of them costs more than all samples."""
 
 _FEWEST_ROWS = 400
 _ROWS_PER_COEF = 8
@@ -225,7 +227,7 @@ def _first_preconditioner(problem: Objective, at: Point) -> Preconditioner:
 def _smaller_linear(problem: Objective, rng: np.random.Generator) -> Objective | None:
     """Return the same linear problem over a fraction of its rows, or None if those would be too few."""
     n_coef, n = problem.space.n_coef, problem.n_active
-    size = n // (_RATIO if n < _MANY_ROWS else _LARGE_RATIO)
+    size = n // (_LARGE_RATIO if _MANY_ROWS <= n < _VERY_MANY_ROWS else _RATIO)
     if not problem.has_columns or n_coef > _MOST_COEF:
         return None
     if size < max(_FEWEST_ROWS, _ROWS_PER_COEF * n_coef):

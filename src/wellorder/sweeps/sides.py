@@ -534,10 +534,18 @@ def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: 
         _fill_ladder(rank, reach, payload, bounds, mirror, *_plant(size), sums)
         return sums
     out, steps, inner_rank, inner_reach, moved, inner_bounds = _part_chunks(rank, reach, payload, bounds, mirror)
-    out[:, len(rank) - 1 - steps if mirror else steps] += fenwick_sums(
-        inner_rank, inner_reach, moved, inner_bounds, False
-    )
+    _add_back(out, steps, fenwick_sums(inner_rank, inner_reach, moved, inner_bounds, False), mirror)
     return out
+
+
+@jit
+def _add_back(out: Floats, steps: Ints, inner: Floats, mirror: bool) -> None:
+    """Add to each row what was summed at its place in its chunk."""
+    m, n = out.shape
+    for place in range(n):
+        i = n - 1 - steps[place] if mirror else steps[place]
+        for k in range(m):
+            out[k, i] += inner[k, place]
 
 
 def _plant(size: int) -> tuple[Ints, Floats]:
