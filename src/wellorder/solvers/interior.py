@@ -69,6 +69,21 @@ class _Inside(NamedTuple):
         return _Inside(*(at + length * along for at, along in zip(self, step, strict=True)))
 
 
+class _System(NamedTuple):
+    """The equations of a step, factored: what all right-hand sides share."""
+
+    theta: Floats
+    stiff: Floats  # ψ + Σθ of each slack
+    Gamma: Floats
+    D: Floats
+    inverse: Floats  # of D, zero where D is
+    root: Floats
+    factor: Floats  # of I + D^½ K D^½
+    G: Floats  # D^−½ C
+    Y: Floats  # the factor's inverse times G
+    M: Floats  # what is left for the thresholds
+
+
 class InteriorSolution(NamedTuple):
     """Coefficients of the kernel's functions, thresholds, multipliers of the looks, and how far it went."""
 
@@ -170,18 +185,18 @@ class _Interior:
         pull = np.bincount(looks.column, looks.side * at.alpha, looks.n_columns)
         return np.asarray(pull - self._order_adjoint(at.gamma))
 
-    def _newton_step(self, at: _Inside, scores: Floats, pulled: Floats) -> _Inside:
-        """Return Newton's step towards the central path, corrected by what the straight step to its end would miss.
+    def _system(self, at: _Inside) -> _System:
+        """Eliminate the slacks, then the rows, and factor what is left.
 
         With θ = α/z, ψ = β/ξ (or 2 cost) and u = side (s − b), slacks are eliminated first: dα = p − W du, where W has
         a block diag θ − θθᵀ/(ψ + Σθ) for each slack. Summed over a row's looks, that is da = P − D ds + C db with a
         diagonal D, and with ds = K da one system of I + D^½ K D^½ is left, and a small one of the thresholds.
         """
-        looks, K, n, r, m = self._looks, self._K, self._n, self._looks.n_columns, self._n_slacks
+        looks, K, n, r = self._looks, self._K, self._n, self._looks.n_columns
         side, slack = looks.side, looks.slack
         theta = at.alpha / at.z
         psi = 2.0 * looks.cost if looks.squared else at.beta / at.xi
-        together = _sums(slack, theta, m)
+        together = _sums(slack, theta, self._n_slacks)
         stiff = psi + together
         here, there = self._mates
         # W's diagonal θ − θ²/stiff, and what is beside it; side² = 1
@@ -209,6 +224,13 @@ class _Interior:
         Y = solve_triangular(factor, G, lower=True, check_finite=False)
         M = B + Y.T @ Y
         M[np.diag_indices(r)] += np.where(np.bincount(looks.column, minlength=r) > 0, 0.0, 1.0)
+        return _System(theta, stiff, Gamma, D, inverse, root, factor, G, Y, M)
+
+    def _newton_step(self, at: _Inside, scores: Floats, pulled: Floats) -> _Inside:
+        """Return Newton's step towards the central path, corrected by what the straight step to its end would miss."""
+        looks, K, n, r, m = self._looks, self._K, self._n, self._looks.n_columns, self._n_slacks
+        side, slack = looks.side, looks.slack
+        theta, stiff, Gamma, D, inverse, root, factor, G, Y, M = self._system(at)
         # what does not hold yet
         off_z = side * (scores[looks.row] - at.thresholds[looks.column]) - looks.margin + at.xi[slack] - at.z
         off_g = self._order(at.thresholds) - looks.step - at.g

@@ -248,6 +248,11 @@ def newton_cg(
         logger.debug("step %d: objective %.10g, gap %.2g, %d products", n_iter, point.objective, gap, n_products)
         if (0 <= gap <= enough and not certain) or hidden >= _STANDSTILL:
             break
+    return _ended(point, gap, tol, n_iter, n_products)
+
+
+def _ended(point: Point, gap: float, tol: float, n_iter: int, n_products: int) -> SolveResult:
+    """Say how far the steps have come."""
     if gap < 0:  # a step along which rounding has turned the curvature: it says nothing about what is left
         gap = np.inf
     converged = gap <= max(tol, _ROUNDING) * abs(point.objective)
