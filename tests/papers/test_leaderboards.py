@@ -7,7 +7,7 @@ import pytest
 
 from wellorder.data import DataError
 from wellorder.evaluation import Protocol, Record, make_leaderboard
-from wellorder.papers import PAPERS, leaderboards
+from wellorder.papers import leaderboards, reproduce
 from wellorder.papers.comparisons_search import Compared
 from wellorder.papers.leaderboards import Leaderboards, _largest_block
 
@@ -56,6 +56,12 @@ def test_tables_name_leaders_and_mark_what_is_told_apart(boards, tmp_path):
     assert (tmp_path / "ranks.png").stat().st_size > 5_000
 
 
+def test_boards_are_made_of_their_records_again(boards):
+    records = [record for name, each in boards.boards.items() for record in leaderboards.to_records(name, each)]
+    read = [Record.from_json(record.to_json()) for record in records]
+    assert leaderboards.from_records(read).lines() == boards.lines()
+
+
 def test_pairs_are_turned_by_lot_and_keep_their_meaning():
     rng = np.random.default_rng(1)
     pairs = rng.normal(size=(200, 2, 1))
@@ -79,9 +85,10 @@ def test_the_sets_are_compared_one_after_another(tmp_path, monkeypatch):
     monkeypatch.setattr(leaderboards, "_QUICK", ("Wine, red",))
     monkeypatch.setattr(leaderboards, "_QUICK_BUDGET", 2.0)
     told = []
-    found = PAPERS["leaderboards"].reproduce(tmp_path, quick=True, n_jobs=1, progress=lambda *each: told.append(each))
-    assert set(found.boards) == {"Wine, red"}
-    assert found.boards["Wine, red"].leader.mean < 0.35
+    found = reproduce("leaderboards", tmp_path, quick=True, n_jobs=1, progress=lambda *each: told.append(each))
+    boards = leaderboards.from_records(found.parts["boards"].records).boards
+    assert set(boards) == {"Wine, red"}
+    assert boards["Wine, red"].leader.mean < 0.35
     assert told[0][:2] == (0, 1)
     assert any(line.startswith("| Wine, red | 70 |") for line in found.lines())
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from wellorder.evaluation import Record, RecordFile
-from wellorder.papers.running import Piece, record_key, run_pieces
+from wellorder.papers.running import Piece, Run, record_key
 
 
 def _record(key: str, method: str) -> Record:
@@ -30,20 +32,22 @@ def _piece(name, *methods):
     return Piece(name, keys, _Maker(keys))
 
 
-def test_records_come_in_the_order_asked_for_and_figures_beside_them(tmp_path):
-    pieces = [_piece("b", "x", "y"), _piece("a", "x")]
+def _run(pieces, path=None, progress=None):
+    return Run(Path(), kept=RecordFile(path), n_jobs=1, progress=progress).pieces(pieces)
+
+
+def test_records_come_in_the_order_asked_for():
     seen = []
-    made, drawn = run_pieces(pieces, RecordFile(), 1, lambda *each: seen.append(each), {"figure 1": lambda: 42})
+    made = _run([_piece("b", "x", "y"), _piece("a", "x")], progress=lambda *each: seen.append(each))
     assert [record.key for record in made] == ["b/x", "b/y", "a/x"]
-    assert drawn == {"figure 1": 42}
-    assert seen == [(1, 4, "figure 1"), (3, 4, "b"), (4, 4, "a")]
+    assert seen == [(2, 3, "b"), (3, 3, "a")]
 
 
 def test_only_what_is_missing_is_made(tmp_path):
     path = tmp_path / "records.jsonl"
-    run_pieces([_piece("b", "x")], RecordFile(path), 1)
+    _run([_piece("b", "x")], path)
     pieces = [_piece("b", "x", "y"), _piece("b", "x")]
-    made, _ = run_pieces(pieces, RecordFile(path), 1)
+    made = _run(pieces, path)
     assert [piece.make.asked for piece in pieces] == [[["y"]], []]
     assert [record.key for record in made] == ["b/x", "b/y", "b/x"]
     assert len(RecordFile(path)) == 2
@@ -52,7 +56,7 @@ def test_only_what_is_missing_is_made(tmp_path):
 def test_what_was_made_before_a_failure_is_kept(tmp_path):
     path = tmp_path / "records.jsonl"
     with pytest.raises(ZeroDivisionError):
-        run_pieces([_piece("a", "x", "y"), _piece("b", "broken")], RecordFile(path), 1)
+        _run([_piece("a", "x", "y"), _piece("b", "broken")], path)
     assert sorted(record.key for record in RecordFile(path)) == ["a/x", "a/y"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from wellorder.cli.main import main
 from wellorder.data import DataError
 from wellorder.evaluation import Record, read_records
-from wellorder.papers import PAPERS, swapped_pairs
+from wellorder.papers import reproduce, swapped_pairs
 from wellorder.papers.swapped_pairs import TableOne
 
 FEW = ("SwapSVM", "RankSVM")
@@ -28,11 +28,16 @@ def small(tmp_path, monkeypatch):
     return tmp_path
 
 
+def run_table(folder, **options):
+    found = reproduce(
+        "swapped-pairs", folder, parts=["table-1"], quick=True, records=folder / "r.jsonl", n_jobs=1, **options
+    )
+    return TableOne(found.parts["table-1"].records)
+
+
 def test_every_method_meets_the_same_hold_outs(small):
     seen = []
-    found = swapped_pairs.reproduce(
-        small, quick=True, records=small / "r.jsonl", n_jobs=1, progress=lambda *args: seen.append(args)
-    )
+    found = run_table(small, progress=lambda *args: seen.append(args))
     assert seen[-1] == (6, 6, "Made")
     for method in FEW:
         values = found.values("Made", method)
@@ -45,31 +50,37 @@ def test_every_method_meets_the_same_hold_outs(small):
 
 
 def test_records_are_gone_on_from(small):
-    first = swapped_pairs.reproduce(small, quick=True, records=small / "r.jsonl", n_jobs=1)
-    again = swapped_pairs.reproduce(small, quick=True, records=small / "r.jsonl", n_jobs=1)
+    first, again = run_table(small), run_table(small)
     assert len(again.records) == len(first.records)
     assert len(list(read_records(small / "r.jsonl"))) == 6
     np.testing.assert_array_equal(first.values("Made", "SwapSVM"), again.values("Made", "SwapSVM"))
 
 
-def a_table(ours, swap):
-    """A table whose values are given."""
+@pytest.fixture
+def a_table(monkeypatch):
+    """Makes a table whose values are given."""
     made = swapped_pairs.DataSet("", "y", 30, 20, ((20.0, 1.0, "††"), (18.0, 1.0, ""), (15.0, 2.0, "")))
-    records = [
-        Record("k", "Made", method, repeat, 0, 0, 30, 20, {"swapped_pairs": value / 100})
-        for method, values in (("Herbrich5", ours), ("SwapSVM", swap), ("RankSVM", swap))
-        for repeat, value in enumerate(values)
-    ]
-    return TableOne(tuple(records), len(swap), {"Made": made}, ("Herbrich5", "SwapSVM", "RankSVM"))
+    monkeypatch.setattr(swapped_pairs, "DATA_SETS", {"Made": made})
+
+    def with_values(ours, swap):
+        return TableOne(
+            [
+                Record("k", "Made", method, repeat, 0, 0, 30, 20, {"swapped_pairs": value / 100})
+                for method, values in (("Herbrich5", ours), ("SwapSVM", swap), ("RankSVM", swap))
+                for repeat, value in enumerate(values)
+            ]
+        )
+
+    return with_values
 
 
-def test_marks_follow_the_paired_test():
+def test_marks_follow_the_paired_test(a_table):
     assert a_table([18.0, 19.0, 17.5, 18.5], [15.0, 16.1, 14.4, 15.6]).mark("Made", "Herbrich5") == "††"
     assert a_table([15.5, 15.0, 16.0, 15.0], [15.0, 16.0, 14.4, 15.6]).mark("Made", "Herbrich5") == ""
     assert a_table([15.0] * 4, [15.0] * 4).mark("Made", "Herbrich5") == ""
 
 
-def test_lines_say_where_we_stand():
+def test_lines_say_where_we_stand(a_table):
     better = "\n".join(a_table([18.0, 19.0, 17.0, 18.0], [14.0, 14.5, 13.9, 14.0]).lines())
     assert "at or below the paper's SwapSVM on 1 of 1 sets." in better
     assert "**14.10 ± 0.27**" in better
@@ -79,19 +90,14 @@ def test_lines_say_where_we_stand():
     assert "SwapSVM on Made (+9.10)" in worse
 
 
-def test_a_picture_is_drawn(tmp_path):
+def test_a_picture_is_drawn(a_table, tmp_path):
     a_table([18.0, 19.0], [14.0, 14.5]).picture(tmp_path / "table.png")
     assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_missing_data_are_named(tmp_path):
     with pytest.raises(DataError, match="the data of Diabetes are not there"):
-        swapped_pairs.reproduce(tmp_path)
-
-
-def test_every_paper_has_its_function():
-    for paper in PAPERS.values():
-        assert callable(paper.reproduce)
+        reproduce("swapped-pairs", tmp_path)
 
 
 @pytest.mark.parametrize(

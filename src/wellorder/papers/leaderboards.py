@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,18 @@ import scipy.sparse as sp
 from matplotlib.figure import Figure
 
 from ..data import ComparisonTable, DataError, Table, read
-from ..evaluation import METHODS, AnyTable, Leaderboard, Progress as Trial, compare, corrected_resampled_test, holm
+from ..evaluation import (
+    METHODS,
+    AnyTable,
+    Leaderboard,
+    Progress as Trial,
+    Protocol,
+    Record,
+    compare,
+    corrected_resampled_test,
+    holm,
+    make_leaderboard,
+)
 from ..figures import STYLE, CriticalDifferenceDisplay, save_figure
 from ..order import Comparisons
 from ..ratings import FEATURES
@@ -26,7 +37,7 @@ from ..writing import write_p_value
 from .chess import read_chess, read_sushi
 from .comparisons_search import Compared
 from .hyperplanes import BENCHMARKS, N_PARTS
-from .running import Progress
+from .running import Part, Progress, Run
 from .swapped_pairs import DATA_SETS as REGRESSION, read_set
 
 # --------------------------------------------------------------------------------------------------
@@ -185,32 +196,53 @@ _BUDGET, _QUICK_BUDGET = 1800.0, 20.0
 _QUICK = ("MachineCPU", "Wine, red", "Sushi")
 
 
-def reproduce(
-    data: str | os.PathLike[str],
-    *,
-    quick: bool = False,
-    records: str | os.PathLike[str] | None = None,
-    n_jobs: int = -1,
-    progress: Progress | None = None,
-) -> Leaderboards:
-    """Compare every method that suits it on each data set, in two rounds of five folds.
-
-    Parameters
-    ----------
-    data : path
-        The folder with the data sets, one folder each (see ``DATA_SETS``).
-    quick : bool, default=False
-        Three of the sets, and 20 seconds each.
-    records, n_jobs, progress
-        As :class:`.registry.Reproduce` says.
-    """
-    names = _QUICK if quick else tuple(DATA_SETS)
-    boards = {}
+def _compare_all(run: Run) -> list[Record]:
+    """Compare every method that suits it on each data set, in two rounds of five folds."""
+    names = _QUICK if run.quick else tuple(DATA_SETS)
+    made = []
     for number, name in enumerate(names):
-        table = DATA_SETS[name](Path(data))
-        told = partial(_tell, progress, name, number, len(names)) if progress is not None else None
-        budget = _QUICK_BUDGET if quick else _BUDGET
-        boards[name] = compare(table, time_budget=budget, records=records, n_jobs=n_jobs, progress=told)
+        told = partial(_tell, run.progress, name, number, len(names)) if run.progress is not None else None
+        budget = _QUICK_BUDGET if run.quick else _BUDGET
+        made += to_records(
+            name,
+            compare(
+                DATA_SETS[name](run.data),
+                time_budget=budget,
+                records=run.kept.path,
+                n_jobs=run.n_jobs,
+                progress=told,
+            ),
+        )
+    return made
+
+
+_PROTOCOL = ("split_by", "n_folds", "n_repeats", "inner_folds", "seed", "metric", "metrics")
+
+
+def to_records(name: str, board: Leaderboard) -> list[Record]:
+    """Return what a board can be made of again: its protocol as a record, and its records without their rows."""
+    how = {each: getattr(board.protocol, each) for each in _PROTOCOL}
+    first = Record(
+        f"{name}/protocol", name, "", 0, 0, 0, 0, 0, {}, {**how, "greater_is_better": board.greater_is_better}
+    )
+    bare = [
+        replace(record, data=name, swaps=None, curve=None, weights=None, features=None, held_out=None)
+        for record in board.records
+    ]
+    return [first, *bare]
+
+
+def from_records(records: Sequence[Record]) -> Leaderboards:
+    """Return the boards again."""
+    boards = {}
+    for first in records:
+        if first.method == "":
+            mine = [each for each in records if each.data == first.data and each.method != ""]
+            how = dict(first.params)
+            greater = how.pop("greater_is_better")
+            protocol = Protocol(**{**how, "metrics": tuple(how["metrics"])})
+            methods = list(dict.fromkeys(each.method for each in mine))
+            boards[first.data] = make_leaderboard(first.data, mine, methods, [], protocol, greater_is_better=greater)
     return Leaderboards(boards)
 
 
@@ -297,3 +329,12 @@ DATA_SETS: dict[str, Callable[[Path], AnyTable]] = {
     "Chess, records": _chess_records,
 }
 """The sets of Table 1 of 'swapped pairs', then those of the other papers; each is read from a folder."""
+
+
+PARTS = {"boards": Part("Every method on every data set", _compare_all, lambda records: from_records(records).lines())}
+PICTURED = ("boards",)
+
+
+def picture(found: Mapping[str, Sequence[Record]], path: str | os.PathLike[str]) -> None:
+    """Draw the critical-difference diagram."""
+    from_records(found["boards"]).picture(path)

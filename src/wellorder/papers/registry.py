@@ -3,50 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
 
-
-class Reproduction(Protocol):
-    """What running a paper's experiments again gives."""
-
-    def lines(self) -> list[str]:
-        """Return the paper's table and ours, side by side, as Markdown lines."""
-
-    def picture(self, path: str | os.PathLike[str]) -> None:
-        """Draw the same."""
-
-
-class Reproduce(Protocol):
-    """Runs a paper's experiments again, some of them with ``quick``.
-
-    Parameters
-    ----------
-    data : path
-        The folder with the data sets.
-    quick : bool, default=False
-        Fewer repetitions.
-    records : path, optional
-        Where to keep a JSON line a fit, and to go on from.
-    n_jobs : int, default=-1
-        Processes; all processors unless given.
-    progress : callable, optional
-        Called with what is done, what is planned, and what was last.
-    """
-
-    def __call__(
-        self,
-        data: str | os.PathLike[str],
-        *,
-        quick: bool = False,
-        records: str | os.PathLike[str] | None = None,
-        n_jobs: int = -1,
-        progress: Callable[[int, int, str], None] | None = None,
-    ) -> Reproduction:
-        """Run."""
-        ...
+from ..evaluation import Record
+from .running import Part
 
 
 @dataclass(frozen=True)
@@ -55,12 +17,26 @@ class Paper:
 
     title: str
     home: str
-    """The module with its ``reproduce``."""
+    """The module with its ``PARTS``, its ``picture`` and, in ``PICTURED``, the parts that the picture is drawn of."""
 
     @property
-    def reproduce(self) -> Reproduce:
-        """The function that runs it."""
-        function: Reproduce = import_module(self.home).reproduce
+    def parts(self) -> Mapping[str, Part]:
+        """Its experiments, by name, in the order of its page."""
+        parts: Mapping[str, Part] = import_module(self.home).PARTS
+        return parts
+
+    @property
+    def pictured(self) -> tuple[str, ...]:
+        """The parts that its picture is drawn of."""
+        names: tuple[str, ...] = import_module(self.home).PICTURED
+        return names
+
+    @property
+    def picture(self) -> Callable[[Mapping[str, Sequence[Record]], str | os.PathLike[str]], None]:
+        """The function that draws its picture, given records by part and where to."""
+        function: Callable[[Mapping[str, Sequence[Record]], str | os.PathLike[str]], None] = import_module(
+            self.home
+        ).picture
         return function
 
 

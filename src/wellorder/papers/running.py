@@ -1,11 +1,12 @@
-"""Running a paper's experiments: in parallel, each record kept as soon as it is made, going on from those kept."""
+"""Running a paper's experiments: in parts, in parallel, each record kept as soon as it is made, going on from those."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
 
 from joblib import Parallel, delayed
 
@@ -28,35 +29,47 @@ class Piece:
     """Makes the records of the methods that are missing."""
 
 
-def run_pieces(
-    pieces: Sequence[Piece],
-    kept: RecordFile,
-    n_jobs: int,
-    progress: Progress | None = None,
-    figures: Mapping[str, Callable[[], Any]] | None = None,
-) -> tuple[tuple[Record, ...], dict[str, Any]]:
-    """Return the records of all pieces, in their order, and the figures by name: those are never kept, but made anew.
+@dataclass(frozen=True)
+class Run:
+    """What a part of a paper is run on, and with."""
 
-    Pieces are begun in the order given (put the longest first) and may end in any.
-    """
-    figures = figures or {}
-    keys = [key for piece in pieces for key in piece.keys.values()]
-    found = {key: kept[key] for key in keys if key in kept}
-    drawn: dict[str, Any] = {}
-    jobs = [delayed(_draw)(name, make) for name, make in figures.items()]
-    for piece in pieces:
-        missing = [method for method, key in piece.keys.items() if key not in kept]
-        if missing:
-            jobs.append(delayed(_make)(piece, missing))
-    for name, records, figure in Parallel(n_jobs=n_jobs, return_as="generator_unordered", mmap_mode="r")(jobs):
-        for record in records:
-            kept.append(record)
-            found[record.key] = record
-        if not records:
-            drawn[name] = figure
-        if progress is not None:
-            progress(len(found) + len(drawn), len(keys) + len(figures), name)
-    return tuple(found[key] for key in keys), drawn
+    data: Path
+    """The folder with the data sets."""
+    quick: bool = False
+    """Fewer repetitions."""
+    kept: RecordFile = field(default_factory=RecordFile)
+    n_jobs: int = -1
+    progress: Progress | None = None
+
+    def pieces(self, pieces: Sequence[Piece]) -> tuple[Record, ...]:
+        """Return the records of all pieces, in their order.
+
+        Pieces are begun in the order given (put the longest first) and may end in any.
+        """
+        keys = [key for piece in pieces for key in piece.keys.values()]
+        found = {key: self.kept[key] for key in keys if key in self.kept}
+        jobs = []
+        for piece in pieces:
+            missing = [method for method, key in piece.keys.items() if key not in self.kept]
+            if missing:
+                jobs.append(delayed(_make)(piece, missing))
+        for name, records in Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", mmap_mode="r")(jobs):
+            for record in records:
+                self.kept.append(record)
+                found[record.key] = record
+            if self.progress is not None:
+                self.progress(len(found), len(keys), name)
+        return tuple(found[key] for key in keys)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One experiment of a paper, with the tables that come of it: what a reader may want to run by itself."""
+
+    title: str
+    run: Callable[[Run], Sequence[Record]]
+    lines: Callable[[Sequence[Record]], Iterable[str]]
+    """The part's tables in Markdown, from its records alone: what was run elsewhere prints the same here."""
 
 
 def record_key(home: str, *made_by: object) -> str:
@@ -65,11 +78,6 @@ def record_key(home: str, *made_by: object) -> str:
     return f"{home}/{digest.hexdigest()}"
 
 
-def _draw(name: str, make: Callable[[], Any]) -> tuple[str, Sequence[Record], Any]:
+def _make(piece: Piece, missing: list[str]) -> tuple[str, Sequence[Record]]:
     with prefer_compiled():
-        return name, (), make()
-
-
-def _make(piece: Piece, missing: list[str]) -> tuple[str, Sequence[Record], Any]:
-    with prefer_compiled():
-        return piece.name, piece.make(missing), None
+        return piece.name, piece.make(missing)

@@ -7,7 +7,7 @@ levels; our copy of it names no authors.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,6 @@ from ..evaluation import (
     Method,
     Protocol,
     Record,
-    RecordFile,
     Size,
     Split,
     Task,
@@ -36,7 +35,7 @@ from ..evaluation import (
 )
 from ..order import Grades
 from ..sweeps import Floats, Ints
-from .running import Piece, Progress, run_pieces
+from .running import Part, Piece, Run
 
 # --------------------------------------------------------------------------------------------------
 # Grades cut into a few bins of equally many training rows: what the paper does for ordinal regression.
@@ -131,10 +130,24 @@ _PAPER = ("SVOR5", "Herbrich5", "SwapSVM")
 class TableOne:
     """What the hold-outs gave."""
 
-    records: tuple[Record, ...]
-    n_repeats: int
-    data_sets: Mapping[str, Any]
-    methods: tuple[str, ...]
+    records: Sequence[Record]
+
+    @property
+    def n_repeats(self) -> int:
+        """Hold-outs of each data set."""
+        return 1 + max(record.repeat for record in self.records)
+
+    @property
+    def data_sets(self) -> dict[str, DataSet]:
+        """The paper's lines that were run."""
+        ran = {record.data for record in self.records}
+        return {name: each for name, each in DATA_SETS.items() if name in ran}
+
+    @property
+    def methods(self) -> list[str]:
+        """The columns that were run."""
+        ran = {record.method for record in self.records}
+        return [method for method in METHODS if method in ran]
 
     def values(self, data: str, method: str) -> Floats:
         """Return the swapped pairs of one method on one data set, in percent, one a hold-out."""
@@ -328,34 +341,17 @@ METHODS = {
 _PROTOCOL = Protocol("rows", 1, 20, 5, 0, "swapped_pairs", ("swapped_pairs",))
 
 
-def reproduce(
-    data: str | os.PathLike[str],
-    *,
-    quick: bool = False,
-    records: str | os.PathLike[str] | None = None,
-    n_jobs: int = -1,
-    progress: Progress | None = None,
-) -> TableOne:
-    """Run Table 1 again: every method on the same hold-outs, parameters searched on each training part.
-
-    Parameters
-    ----------
-    data : path
-        The folder with the data sets, one folder each (see ``DATA_SETS``).
-    quick : bool, default=False
-        3 hold-outs instead of 20.
-    records, n_jobs, progress
-        As :class:`.registry.Reproduce` says.
-    """
-    n_repeats = 3 if quick else 20
+def _table_one(run: Run) -> tuple[Record, ...]:
+    """Run every method on the same hold-outs, parameters searched on each training part."""
+    n_repeats = 3 if run.quick else 20
     protocol = replace(_PROTOCOL, n_repeats=n_repeats)
-    pieces = [
-        _hold_out(name, table, split, protocol)
-        for name, table in _read(Path(data)).items()
-        for split in _splits(name, table, n_repeats)
-    ]
-    made, _ = run_pieces(pieces, RecordFile(records), n_jobs, progress)
-    return TableOne(made, n_repeats, DATA_SETS, tuple(METHODS))
+    return run.pieces(
+        [
+            _hold_out(name, table, split, protocol)
+            for name, table in _read(run.data).items()
+            for split in _splits(name, table, n_repeats)
+        ]
+    )
 
 
 def _hold_out(name: str, table: Table, split: Split, protocol: Protocol) -> Piece:
@@ -378,3 +374,14 @@ def _splits(name: str, table: Table, n_repeats: int) -> list[Split]:
 
 def _read(folder: Path) -> dict[str, Table]:
     return {name: read_set(folder, name, each.path, each.target) for name, each in DATA_SETS.items()}
+
+
+PARTS = {
+    "table-1": Part("Table 1: swapped pairs on twelve data sets", _table_one, lambda records: TableOne(records).lines())
+}
+PICTURED = ("table-1",)
+
+
+def picture(found: Mapping[str, Sequence[Record]], path: str | os.PathLike[str]) -> None:
+    """Draw the paper's values beside ours."""
+    TableOne(found["table-1"]).picture(path)
