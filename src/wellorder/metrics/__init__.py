@@ -21,6 +21,7 @@ from .concordance import (
     swapped_pairs,
     wmw,
 )
+from .influence import Difference, Influence as Influence, covariance, influence as influence, paired_test
 from .push import p_norm_push
 from .registry import (
     COMPARISON_METRICS,
@@ -44,6 +45,7 @@ __all__ = [
     "PROBABILITY_METRICS",
     "ComparisonROC",
     "Definition",
+    "Difference",
     "Metric",
     "Reliability",
     "Scorer",
@@ -57,6 +59,7 @@ __all__ = [
     "comparison_log_loss",
     "comparison_reliability",
     "comparison_roc",
+    "covariance",
     "find_definition",
     "kendall_tau",
     "make",
@@ -65,6 +68,7 @@ __all__ = [
     "order_error_rates",
     "p_norm_push",
     "pair_costs",
+    "paired_test",
     "parse",
     "precision_at",
     "reciprocal_rank",

@@ -168,6 +168,13 @@ def _outcomes(values: Any, name: str) -> Ints:
 # ``threshold`` is how far from zero that must be for a model to call two items different.
 
 
+class VoteValues(NamedTuple):
+    """What each comparison has, and weighs: a metric that is their mean."""
+
+    values: Floats
+    weight: Floats
+
+
 def swapped_comparisons(
     comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
 ) -> float:
@@ -189,6 +196,18 @@ def swapped_comparisons(
     return direction_share(pairs, check_scores(scores, len(scores)), wrong=True)
 
 
+def swapped_comparisons_of(
+    comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
+) -> VoteValues | str:
+    """Return what :func:`swapped_comparisons` is the mean of, or why there is none."""
+    d = _differences(comparisons, check_scores(scores, len(scores)), 0.0)
+    decided = comparisons.outcome != 0
+    if not decided.any():
+        return "no comparison was decided"
+    weight = read_weights(comparisons.weight, len(decided))
+    return VoteValues((np.sign(d) != comparisons.outcome).astype(float), np.where(decided, weight, 0.0))
+
+
 def missed_comparisons(
     comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
 ) -> float:
@@ -203,9 +222,22 @@ def missed_comparisons(
     >>> missed_comparisons(games, np.array([0.0, 2.0, 2.5]), threshold=1.0)
     0.0
     """
+    return comparison_error(comparisons.outcome, _called(comparisons, scores, threshold, advantage), comparisons.weight)
+
+
+def missed_comparisons_of(
+    comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
+) -> VoteValues:
+    """Return what :func:`missed_comparisons` is the mean of."""
+    called = _called(comparisons, check_scores(scores, len(scores)), threshold, advantage)
+    return VoteValues(
+        (called != comparisons.outcome).astype(float), read_weights(comparisons.weight, len(comparisons.outcome))
+    )
+
+
+def _called(comparisons: Comparisons, scores: Floats, threshold: float, advantage: float) -> Ints:
     d = _differences(comparisons, scores, advantage)
-    called = np.where(d > threshold, 1, np.where(d < -threshold, -1, 0))
-    return comparison_error(comparisons.outcome, called, comparisons.weight)
+    return np.where(d > threshold, 1, np.where(d < -threshold, -1, 0))
 
 
 def tie_auc(comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0) -> float:

@@ -8,7 +8,7 @@ edge, a threshold) pools its pairs over all groups first.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -30,11 +30,94 @@ from ..order import (
     product_exponents,
     refuse_beside,
     right_weight,
+    swapped_by_row,
     swapped_weight,
 )
-from ..sweeps import Floats, Ints, beside, cover_sums, is_tensor, run_weights, stretch_sums, sums_at, sums_before
+from ..sweeps import (
+    Floats,
+    Ints,
+    beside,
+    cover_sums,
+    is_tensor,
+    near_one,
+    run_weights,
+    stretch_sums,
+    sums_at,
+    sums_before,
+    to_numpy,
+)
 from .inputs import check_option, check_ties, read_grades, undefined
-from .retrieval import Lists, make_lists
+from .retrieval import Lists, ListValues, make_lists
+
+# --------------------------------------------------------------------------------------------------
+# A weight of pairs beside another: what every metric here is.
+
+
+@dataclass(frozen=True)
+class PairShare:
+    """Σ W over the pairs that stand wrong (or right), divided by ΣW over all of them, or over other pairs.
+
+    A metric, and what each row adds to it.
+    """
+
+    pairs: GradedPairs
+    scores: Any
+    ties: Ties
+    right: bool = False
+    beside: GradedPairs | None = None
+    """Whose ΣW it is divided by, where these are other pairs of the same rows."""
+
+    @property
+    def rows(self) -> Ints:
+        """The rows that are in pairs."""
+        return (self.pairs if self.beside is None else self.beside).active
+
+    @property
+    def value(self) -> float:
+        """The share; at least one pair must be there."""
+        if self.beside is None:
+            return (right_share if self.right else swapped_share)(self.pairs, self.scores, self.ties)
+        (everything, of_pairs), (pairs, of_costs) = self.beside.in_range, self.pairs.in_range
+        everything.refuse_lost_weights()
+        pairs.refuse_lost_weights()
+        cost = swapped_weight(pairs, self.scores, self.ties) / everything.total
+        return float(np.ldexp(cost, of_costs.max(initial=0) - of_pairs.max(initial=0)))
+
+    def by_row(self) -> tuple[float, Floats]:
+        r"""Return the share U, and (N_i − U·D_i)/ΣW: N_i is W of the row's wrong (or right) pairs, D_i of all of them.
+
+        To first order, U differs from its expectation by the sum of these over the rows. Each pair is in two rows'
+        sums, so that a group's part is *half* the sum over its rows. O(n log n).
+        """
+        pairs, of_pairs = self.pairs.in_range
+        pairs.refuse_lost_weights()
+        wrong = row_shares(pairs, self.scores, self.ties)
+        if self.beside is not None:
+            everything, of_all = self.beside.in_range
+            everything.refuse_lost_weights()
+            wrong *= np.ldexp(pairs.total / everything.total, of_pairs.max(initial=0) - of_all.max(initial=0))
+            pairs = everything
+        value = 0.5 * float(wrong.sum())
+        found = wrong - value * all_row_shares(pairs)
+        return (1.0 - value, -found) if self.right else (value, found)
+
+
+def row_shares(pairs: GradedPairs, scores: Any, ties: Ties) -> Floats:
+    """Return Σ W / ΣW over each row's pairs that stand the wrong way round, as its upper and as its lower end."""
+    return swapped_by_row(pairs, scores, ties) / pairs.total
+
+
+def all_row_shares(pairs: GradedPairs) -> Floats:
+    """Return Σ W / ΣW over each row's pairs; kept with the pairs, as every method is held against the same."""
+    kept = pairs.kept.get(_ALL_ROWS)
+    if kept is None:
+        kept = pairs.kept[_ALL_ROWS] = swapped_by_row(pairs, np.zeros(pairs.n_rows), "error") / pairs.total
+    assert isinstance(kept, np.ndarray)
+    return kept
+
+
+_ALL_ROWS = ("metrics", "all_row_shares")
+
 
 # --------------------------------------------------------------------------------------------------
 # Swapped pairs: the share of pairs that stand in the wrong order.
@@ -80,12 +163,23 @@ def swapped_pairs(
     >>> swapped_pairs([0, 1, 2], [0.1, 0.9, 0.5])
     0.3333333333333333
     """
+    found = swaps_of(y, scores, groups, order, ties, sample_weight)
+    return undefined("swapped_pairs", found) if isinstance(found, str) else found.value
+
+
+def swaps_of(
+    y: Any, scores: Any, groups: Any = None, order: Any = "full", ties: Ties = "error", sample_weight: Any = None
+) -> PairShare | str:
+    """Return the pairs that :func:`swapped_pairs` is the share of, or why there is none."""
     check_ties(ties)
     grades = read_grades(y, groups, order, sample_weight)
     values = check_scores(scores, len(grades))
-    if grades.pairs.n_pairs == 0:
-        return undefined("swapped_pairs", f"there is no pair ({grades.describe()})")
-    return swapped_share(grades.pairs, values, ties)
+    return _no_pair(grades) or PairShare(grades.pairs, values, ties)
+
+
+def _no_pair(grades: Grades) -> str:
+    """Say that there is no pair; nothing where there is one."""
+    return f"there is no pair ({grades.describe()})" if grades.pairs.n_pairs == 0 else ""
 
 
 def swapped_share(pairs: GradedPairs, scores: Any, ties: Ties) -> float:
@@ -303,14 +397,27 @@ def wmw(
     >>> wmw([0, 0, 1, 2], [0.1, 0.5, 0.3, 0.9], order="chain", average="edges")
     0.75
     """
+    found = wmw_of(y, scores, groups, order, average, ties, sample_weight)
+    return undefined("wmw", found) if isinstance(found, str) else found.value
+
+
+def wmw_of(
+    y: Any,
+    scores: Any,
+    groups: Any = None,
+    order: Any = "full",
+    average: Average = "pooled",
+    ties: Ties = "half",
+    sample_weight: Any = None,
+) -> PairShare | str:
+    """Return the pairs that :func:`wmw` is the share of, or why there is none."""
     check_ties(ties)
     check_option("average", average, get_args(Average))
     grades = read_grades(y, groups, order, sample_weight)
     values = check_scores(scores, len(grades))
-    if grades.pairs.n_pairs == 0:
-        return undefined("wmw", f"there is no pair ({grades.describe()})")
-    pairs = grades.pairs if average == "pooled" else each_edge_the_same(grades)
-    return right_share(pairs, values, ties)
+    if reason := _no_pair(grades):
+        return reason
+    return PairShare(grades.pairs if average == "pooled" else each_edge_the_same(grades), values, ties, right=True)
 
 
 def auc_pairs(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
@@ -325,12 +432,8 @@ def auc_pairs(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", samp
     >>> auc_pairs([0, 0, 1, 2], [0.1, 0.5, 0.3, 0.9])
     0.8
     """
-    check_ties(ties)
-    grades = _in_full_order(read_grades(y, groups, "full", sample_weight))
-    values = check_scores(scores, len(grades))
-    if grades.pairs.n_pairs == 0:
-        return undefined("auc_pairs", f"there is no pair ({grades.describe()})")
-    return right_share(grades.pairs, values, ties)
+    found = auc_pairs_of(y, scores, groups, ties, sample_weight)
+    return undefined("auc_pairs", found) if isinstance(found, str) else found.value
 
 
 def auc_ovo(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
@@ -346,12 +449,8 @@ def auc_ovo(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample
     >>> round(auc_ovo([0, 0, 1, 2], [0.1, 0.5, 0.3, 0.9]), 12)
     0.833333333333
     """
-    check_ties(ties)
-    grades = _in_full_order(read_grades(y, groups, "full", sample_weight))
-    values = check_scores(scores, len(grades))
-    if grades.pairs.n_pairs == 0:
-        return undefined("auc_ovo", f"there is no pair ({grades.describe()})")
-    return right_share(each_edge_the_same(grades), values, ties)
+    found = auc_ovo_of(y, scores, groups, ties, sample_weight)
+    return undefined("auc_ovo", found) if isinstance(found, str) else found.value
 
 
 def auc_consecutive(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
@@ -367,12 +466,42 @@ def auc_consecutive(y: Any, scores: Any, groups: Any = None, ties: Ties = "half"
     >>> round(auc_consecutive([0, 0, 1, 2], [0.1, 0.5, 0.3, 0.9]), 12)
     0.875
     """
+    found = auc_consecutive_of(y, scores, groups, ties, sample_weight)
+    return undefined("auc_consecutive", found) if isinstance(found, str) else found.value
+
+
+def auc_pairs_of(
+    y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None
+) -> PairShare | str:
+    """Return the pairs that :func:`auc_pairs` is the share of, or why there is none."""
+    return _full_order_share(_as_they_are, y, scores, groups, ties, sample_weight)
+
+
+def auc_ovo_of(
+    y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None
+) -> PairShare | str:
+    """Return the pairs that :func:`auc_ovo` is the share of, or why there is none."""
+    return _full_order_share(each_edge_the_same, y, scores, groups, ties, sample_weight)
+
+
+def auc_consecutive_of(
+    y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None
+) -> PairShare | str:
+    """Return the pairs that :func:`auc_consecutive` is the share of, or why there is none."""
+    return _full_order_share(each_threshold_the_same, y, scores, groups, ties, sample_weight)
+
+
+def _full_order_share(
+    weigh: Callable[[Grades], GradedPairs], y: Any, scores: Any, groups: Any, ties: Ties, sample_weight: Any
+) -> PairShare | str:
     check_ties(ties)
     grades = _in_full_order(read_grades(y, groups, "full", sample_weight))
     values = check_scores(scores, len(grades))
-    if grades.pairs.n_pairs == 0:
-        return undefined("auc_consecutive", f"there is no pair ({grades.describe()})")
-    return right_share(each_threshold_the_same(grades), values, ties)
+    return _no_pair(grades) or PairShare(weigh(grades), values, ties, right=True)
+
+
+def _as_they_are(grades: Grades) -> GradedPairs:
+    return grades.pairs
 
 
 def misranking_cost(
@@ -406,6 +535,14 @@ def misranking_cost(
     >>> round(misranking_cost([0, 0, 1, 2], [0.9, 0.5, 0.3, 0.7], order="linear"), 12)
     0.8
     """
+    found = misranking_cost_of(y, scores, order, groups, ties, sample_weight)
+    return undefined("misranking_cost", found) if isinstance(found, str) else found.value
+
+
+def misranking_cost_of(
+    y: Any, scores: Any, order: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None
+) -> PairShare | str:
+    """Return the pairs that :func:`misranking_cost` is the mean cost of, or why there is none."""
     check_ties(ties)
     if isinstance(y, Grades):
         refuse_beside(y, groups=groups, sample_weight=sample_weight)
@@ -417,14 +554,8 @@ def misranking_cost(
     else:
         grades = Grades(y, groups, order, sample_weight)
     values = check_scores(scores, len(grades))
-    everything = _in_full_order(grades).pairs
-    if everything.n_pairs == 0:
-        return undefined("misranking_cost", f"there is no pair ({grades.describe()})")
-    (everything, of_pairs), (pairs, of_costs) = everything.in_range, grades.pairs.in_range
-    everything.refuse_lost_weights()
-    pairs.refuse_lost_weights()
-    cost = swapped_weight(pairs, values, ties) / everything.total
-    return float(np.ldexp(cost, of_costs.max(initial=0) - of_pairs.max(initial=0)))
+    everything = _in_full_order(grades)
+    return _no_pair(everything) or PairShare(grades.pairs, values, ties, beside=everything.pairs)
 
 
 def _in_full_order(grades: Grades) -> Grades:
@@ -646,6 +777,74 @@ def kendall_tau(
     spreads = in_group * _root(untied[code] / in_group, of_untied[code] - of_pairs)
     factor = np.where(spreads > 0, 1.0 / np.where(spreads > 0, spreads, 1.0), 0.0)
     return _clip(_excess(replace(pairs, group_factor=factor), values) / len(in_group))
+
+
+@dataclass(frozen=True)
+class TauParts:
+    """Kendall's τ_b over all pairs of rows of one group, and what each row adds to it."""
+
+    grades: Grades
+    scores: Floats
+
+    @property
+    def rows(self) -> Ints:
+        """The rows that have a grade."""
+        return np.flatnonzero(self.grades.level >= 0)
+
+    def by_row(self) -> tuple[float, Floats]:
+        """Return τ, and for each row its part: (P − Q)_i/√(N_y N_s) − ½ τ (N_y,i/N_y + N_s,i/N_s)."""
+        pairs, _ = self.grades.pairs.in_range
+        pairs.refuse_lost_weights()
+        in_order = all_row_shares(pairs) - 2.0 * row_shares(pairs, self.scores, "half")
+        untied = _untied_by_row(self.grades, self.scores)
+        spread = float(np.sqrt(0.5 * untied.sum()))
+        share = untied / (2.0 * spread**2)
+        # both are shares of N_y and of N_s; what is left of √(N_y N_s) is the ratio of the two
+        ratio = float(np.sqrt(_pair_weight(self.grades))) / spread
+        tau = 0.5 * float(in_order.sum()) * ratio
+        return tau, in_order * ratio - 0.5 * tau * (all_row_shares(pairs) + 2.0 * share)
+
+
+def kendall_tau_of(
+    y: Any, scores: Any, groups: Any = None, average: AverageGroups = "pooled", sample_weight: Any = None
+) -> TauParts | ListValues | str:
+    """Return what :func:`kendall_tau` is made of, or why there is none."""
+    check_option("average", average, get_args(AverageGroups))
+    grades = read_grades(y, groups, "full", sample_weight)
+    values = to_numpy(check_scores(scores, len(grades)))
+    grades = _in_full_order(grades)
+    if grades.pairs.n_pairs == 0:
+        return f"there is no pair of different grades ({grades.describe()})"
+    untied = _untied_by_row(grades, values)
+    if average == "pooled":
+        return TauParts(grades, values) if untied.any() else "all scores of a group are equal, in every group"
+    pairs, _ = grades.pairs.in_range
+    group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+
+    def by_group(of_row: Floats) -> Floats:
+        return np.bincount(group, 0.5 * of_row, minlength=grades.n_groups).astype(float)
+
+    there, different = by_group(swapped_by_row(pairs, np.zeros(len(grades)), "error")), by_group(untied)
+    in_order = there - 2.0 * by_group(swapped_by_row(pairs, values, "half"))
+    own = by_group(_untied_by_row(grades, grades.level.astype(float)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tau = np.where(different > 0, in_order / there * np.sqrt(own / different), 0.0)
+    return ListValues(np.where(own > 0, tau, np.nan), int(np.count_nonzero(own)))
+
+
+def _untied_by_row(grades: Grades, scores: Floats) -> Floats:
+    """Sum ω_i ω_j over the rows j of row i's group that have another score, weights beside the heaviest."""
+    lists = make_lists(grades, scores)
+    weight = np.ones(len(lists.rows)) if grades.weight is None else near_one(grades.weight)[0][lists.rows]
+    others = lists.group_sums(weight)[lists.group] - lists.spread(lists.run_sums(weight))
+    out = np.zeros(len(grades))
+    out[lists.rows] = weight * np.where(lists.spread(lists.run_size) == lists.sizes[lists.group], 0.0, others)
+    return out
+
+
+def _pair_weight(grades: Grades) -> float:
+    """Sum ω_i ω_j over the pairs of different grades, weights beside the heaviest."""
+    return 0.5 * float(_untied_by_row(grades, grades.level.astype(float)).sum())
 
 
 def _excess(pairs: GradedPairs, scores: Floats) -> float:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, nan
-from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -17,17 +17,46 @@ from ..scoring import list_scores, warn_if_groups_are_lost
 from ..suggest import suggest
 from ..sweeps import Floats
 from .comparisons import (
+    VoteValues,
     comparison_brier,
     comparison_log_loss,
     missed_comparisons,
+    missed_comparisons_of,
     swapped_comparisons,
+    swapped_comparisons_of,
     tie_auc,
 )
-from .concordance import auc_consecutive, auc_ovo, auc_pairs, kendall_tau, misranking_cost, swapped_pairs, wmw
+from .concordance import (
+    PairShare,
+    TauParts,
+    auc_consecutive,
+    auc_ovo,
+    auc_pairs,
+    auc_pairs_of,
+    kendall_tau,
+    kendall_tau_of,
+    misranking_cost,
+    misranking_cost_of,
+    swapped_pairs,
+    swaps_of,
+    wmw,
+    wmw_of,
+)
 from .inputs import read_grades
 from .push import p_norm_push
-from .retrieval import average_precision, ndcg, precision_at, reciprocal_rank
+from .retrieval import (
+    ListValues,
+    average_precision,
+    average_precision_of,
+    ndcg,
+    ndcg_of,
+    precision_at,
+    precision_at_of,
+    reciprocal_rank,
+    reciprocal_rank_of,
+)
 
+T = TypeVar("T")
 Value: TypeAlias = bool | int | float | str
 Needs: TypeAlias = Literal["grades", "lists", "comparisons", "probabilities"]
 
@@ -64,6 +93,8 @@ class Definition:
     """Whether the name alone means nothing."""
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
     """Options that the function asks for and a name may leave out."""
+    parts: Callable[..., PairShare | ListValues | VoteValues | TauParts | str] | None = None
+    """As the function, but returns what that is the mean of: how sure it is follows from these. None: from nothing."""
 
     @property
     def supervision(self) -> Kind:
@@ -87,6 +118,7 @@ _DEFINITIONS = (
         bounds=(0, 1),
         chance=0.5,
         is_share=True,
+        parts=swaps_of,
     ),
     Definition(
         wmw,
@@ -97,6 +129,7 @@ _DEFINITIONS = (
         "are two grades.",
         bounds=(0, 1),
         chance=0.5,
+        parts=wmw_of,
     ),
     Definition(
         auc_pairs,
@@ -106,6 +139,7 @@ _DEFINITIONS = (
         meaning="The area under the ROC curve, pooled over all pairs of grades.",
         bounds=(0, 1),
         chance=0.5,
+        parts=auc_pairs_of,
     ),
     Definition(
         auc_ovo,
@@ -133,6 +167,7 @@ _DEFINITIONS = (
         meaning="What the swapped pairs cost on average, a swap of distant grades costing more.",
         bounds=(0, inf),
         defaults={"order": "linear"},
+        parts=misranking_cost_of,
     ),
     Definition(
         kendall_tau,
@@ -143,6 +178,7 @@ _DEFINITIONS = (
         bounds=(-1, 1),
         chance=0.0,
         aliases=("tau",),
+        parts=kendall_tau_of,
     ),
     Definition(
         ndcg,
@@ -154,6 +190,7 @@ _DEFINITIONS = (
         needs="lists",
         bounds=(0, 1),
         cutoff="k",
+        parts=ndcg_of,
     ),
     Definition(
         average_precision,
@@ -164,6 +201,7 @@ _DEFINITIONS = (
         needs="lists",
         bounds=(0, 1),
         aliases=("map",),
+        parts=average_precision_of,
     ),
     Definition(
         precision_at,
@@ -176,6 +214,7 @@ _DEFINITIONS = (
         aliases=("precision_at",),
         cutoff="k",
         needs_cutoff=True,
+        parts=precision_at_of,
     ),
     Definition(
         reciprocal_rank,
@@ -187,6 +226,7 @@ _DEFINITIONS = (
         bounds=(0, 1),
         aliases=("mrr",),
         cutoff="k",
+        parts=reciprocal_rank_of,
     ),
     Definition(
         p_norm_push,
@@ -206,6 +246,7 @@ _DEFINITIONS = (
         bounds=(0, 1),
         chance=0.5,
         is_share=True,
+        parts=swapped_comparisons_of,
     ),
     Definition(
         missed_comparisons,
@@ -216,6 +257,7 @@ _DEFINITIONS = (
         needs="comparisons",
         bounds=(0, 1),
         is_share=True,
+        parts=missed_comparisons_of,
     ),
     Definition(
         tie_auc,
@@ -317,12 +359,16 @@ class Metric:
 
     def __call__(self, y: Any, scores: Any, groups: Any = None, **options: Any) -> float:
         """Evaluate scores against grades or comparisons."""
+        return float(self.call(self.definition.function, y, scores, groups, **options))
+
+    def call(self, function: Callable[..., T], y: Any, scores: Any, groups: Any = None, **options: Any) -> T:
+        """Call the metric's function, or another with its parameters, with the parameters that are set here."""
         options = {**self.definition.defaults, **dict(self.options), **options}
         if self.cutoff is not None and self.definition.cutoff is not None:
             options = {self.definition.cutoff: self.cutoff, **options}
         if self.definition.supervision == "grades":
             options["groups"] = groups
-        return float(self.definition.function(y, scores, **options))
+        return function(y, scores, **options)
 
     def __str__(self) -> str:
         written = ",".join(f"{key}={value}" for key, value in self.options)

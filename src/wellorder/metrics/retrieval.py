@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -102,24 +102,28 @@ class Lists:
         """Sum values, one a place, over each group."""
         return sums_at(self.group, values, minlength=len(self.sizes))
 
-    def mean(self, name: str, values: Floats, defined: Bools, empty: Empty) -> float:
-        """Average over the groups; one where the metric is not defined counts as ``empty``."""
-        return mean_of_lists(name, values, defined, self.sizes, empty, depth=3)
+
+class ListValues(NamedTuple):
+    """A metric's value on each list; NaN where it is not defined or the list has no row, and so does not count."""
+
+    values: Floats
+    n_lists: int
+    """How many lists have rows."""
+
+    def mean(self, name: str) -> float:
+        """Average over the lists that count; where none does, warn whoever called the metric."""
+        chosen = self.values[~np.isnan(self.values)]
+        if len(chosen) == 0:
+            what = f"none of {self.n_lists:,} queries has a relevant item" if self.n_lists else "there is no row"
+            return undefined(name, what, depth=2)
+        return float(np.mean(chosen))
 
 
-def mean_of_lists(name: str, values: Floats, defined: Bools, sizes: Ints, empty: Empty, *, depth: int = 2) -> float:
-    """Average over lists that have rows; one where the metric is not defined counts as ``empty``.
-
-    ``depth`` is the number of calls from whoever is warned where nothing is left to average.
-    """
+def list_values(values: Floats, defined: Bools, sizes: Ints, empty: Empty) -> ListValues:
+    """Gather what each list has; one with rows where the metric is not defined counts as ``empty``."""
     there = sizes > 0
-    if empty != "skip":
-        values, defined = np.where(defined, values, float(empty)), there
-    chosen = values[defined & there]
-    if len(chosen) == 0:
-        what = f"none of {int(there.sum()):,} queries has a relevant item" if there.any() else "there is no row"
-        return undefined(name, what, depth=depth)
-    return float(np.mean(chosen))
+    other = np.nan if empty == "skip" else float(empty)
+    return ListValues(np.where(there, np.where(defined, values, other), np.nan), int(np.count_nonzero(there)))
 
 
 def make_lists(grades: Grades, scores: Any) -> Lists:
@@ -206,6 +210,13 @@ def ndcg(
     >>> round(ndcg([0, 1, 2], [0.1, 0.9, 0.5]), 4)
     0.7967
     """
+    return ndcg_of(y, scores, groups, k, gain, empty).mean("ndcg")
+
+
+def ndcg_of(
+    y: Any, scores: Any, groups: Any = None, k: int | None = None, gain: Gain = "exp2", empty: Empty = "skip"
+) -> ListValues:
+    """Return what :func:`ndcg` is the mean of."""
     check_option("gain", gain, get_args(Gain))
     check_empty(empty)
     if k is not None:
@@ -215,7 +226,7 @@ def ndcg(
     if k is not None and k <= _FEW_PLACES and _can_pick(grades, scores, gains):
         found, ideal, sizes = _top_gains(grades, scores, gains, int(k))
         defined = ideal > 0
-        return mean_of_lists("ndcg", np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, sizes, empty)
+        return list_values(np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, sizes, empty)
     lists, best = make_lists(grades, scores), make_lists(grades, grades.level)
     highest = np.full(len(best.sizes), -1)
     highest[best.sizes > 0] = best.level[best.begin[best.sizes > 0]]
@@ -223,7 +234,7 @@ def ndcg(
     found = lists.group_sums(mean_gain * _discount(lists.position, k))
     ideal = best.group_sums(_gain_shares(grades, gains, best, highest) * _discount(best.position, k))
     defined = gains[highest] > 0
-    return lists.mean("ndcg", np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, empty)
+    return list_values(np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, lists.sizes, empty)
 
 
 def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip") -> float:
@@ -259,6 +270,13 @@ def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1
     >>> average_precision([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.5833333333333333
     """
+    return average_precision_of(y, scores, groups, positive, empty).mean("average_precision")
+
+
+def average_precision_of(
+    y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip"
+) -> ListValues:
+    """Return what :func:`average_precision` is the mean of."""
     check_empty(empty)
     lists, hits, relevant = judged_lists("average_precision", y, scores, groups, positive)
     r, m = lists.spread(hits), lists.spread(lists.run_size)
@@ -266,7 +284,7 @@ def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1
     j = np.arange(len(lists.rows)) - lists.spread(lists.first)  # rows of the run above this place
     precision = (b + 1 + j * (r - 1) / np.maximum(m - 1, 1)) / lists.position
     found = lists.group_sums(r / m * precision)
-    return lists.mean("average_precision", found / np.maximum(relevant, 1), relevant > 0, empty)
+    return list_values(found / np.maximum(relevant, 1), relevant > 0, lists.sizes, empty)
 
 
 def precision_at(y: Any, scores: Any, k: int, groups: Any = None, positive: Any = 1, empty: Empty = "skip") -> float:
@@ -300,12 +318,19 @@ def precision_at(y: Any, scores: Any, k: int, groups: Any = None, positive: Any 
     >>> precision_at([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1], k=3)
     0.6666666666666666
     """
+    return precision_at_of(y, scores, k, groups, positive, empty).mean("precision_at")
+
+
+def precision_at_of(
+    y: Any, scores: Any, k: int, groups: Any = None, positive: Any = 1, empty: Empty = "skip"
+) -> ListValues:
+    """Return what :func:`precision_at` is the mean of."""
     check_cutoff(k)
     check_empty(empty)
     lists, hits, relevant = judged_lists("precision_at", y, scores, groups, positive)
     inside = lists.run_sums((lists.position <= k).astype(float))
     found = np.bincount(lists.run_group, hits * inside / lists.run_size, minlength=len(lists.sizes))
-    return lists.mean("precision_at", found / k, relevant > 0, empty)
+    return list_values(found / k, relevant > 0, lists.sizes, empty)
 
 
 def reciprocal_rank(
@@ -348,6 +373,13 @@ def reciprocal_rank(
     >>> reciprocal_rank([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.5
     """
+    return reciprocal_rank_of(y, scores, groups, positive, empty, k).mean("reciprocal_rank")
+
+
+def reciprocal_rank_of(
+    y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip", k: int | None = None
+) -> ListValues:
+    """Return what :func:`reciprocal_rank` is the mean of."""
     check_empty(empty)
     if k is not None:
         check_cutoff(k)
@@ -359,7 +391,7 @@ def reciprocal_rank(
     value[group] = _expected_reciprocal(
         lists.first[run] - lists.begin[group], lists.run_size[run], hits[run], np.inf if k is None else k
     )
-    return lists.mean("reciprocal_rank", value, relevant > 0, empty)
+    return list_values(value, relevant > 0, lists.sizes, empty)
 
 
 def _expected_reciprocal(a: Ints, m: Ints, r: Ints, k: float) -> Floats:

@@ -19,7 +19,17 @@ from .grades import Grades, Supervision, refuse_beside
 from .graph import NAMED, CostTable, Full, OrderGraph, Scale, as_graph, separable, shown, violation
 from .pairs import Balance, CellPairs, Cells, GradedPairs, ListedPairs, draw_pairs, make_pairs, product_exponents
 from .sums import Kind, OrderSum, SumOfPairs
-from .windows import AnyWindows, DeviceWindows, Ties, Windows, check_scores, make_windows, right_weight, swapped_weight
+from .windows import (
+    AnyWindows,
+    DeviceWindows,
+    Ties,
+    Windows,
+    check_scores,
+    make_windows,
+    right_weight,
+    swapped_by_row,
+    swapped_weight,
+)
 
 __all__ = [
     "NAMED",
@@ -68,6 +78,7 @@ __all__ = [
     "right_weight",
     "separable",
     "shown",
+    "swapped_by_row",
     "swapped_weight",
     "violation",
 ]

@@ -34,6 +34,7 @@ from ..sweeps import (
     sort_rows,
     spread,
     take,
+    to_numpy,
     use_compiled,
 )
 from .columns import exact_numbers, in_order
@@ -379,6 +380,34 @@ def swapped_weight(pairs: GradedPairs, scores: Floats, ties: Ties) -> float:
 def right_weight(pairs: GradedPairs, scores: Floats, ties: Ties) -> float:
     """Sum W over the pairs that are not swapped: all of W less :func:`swapped_weight`, without the subtraction."""
     return _weight_below(pairs, -scores, (0.0,) if ties == "error" else (1.0, 0.0))
+
+
+def swapped_by_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> Floats:
+    """Sum W over the pairs of each row that are swapped, whichever end of them it is; as :func:`swapped_weight`.
+
+    Each pair is in the sums of both of its rows. O(n log n).
+    """
+    if pairs.n_pairs == 0:
+        return np.zeros(pairs.n_rows)
+    rank = dense_ranks(scores) if is_tensor(scores) else _row_ranks(pairs, scores)
+    margins: tuple[float, ...] = (1.0,) if ties == "error" else (1.0, 0.0)
+    windows = make_windows(pairs, rank, margins[0])
+    ones = windows.from_rows(rank * 0.0 + 1.0)[None, :]
+    seen = windows.sums_around(ones)[0]
+    if len(margins) > 1 and float(rank.max()) + 1.0 < len(rank):  # else no two scores are equal
+        seen = 0.5 * (seen + windows.with_margin(margins[1]).sums_around(ones)[0])
+    if windows.factor is not None:
+        seen = seen * windows.factor
+    return np.asarray(to_numpy(windows.to_rows(seen)), dtype=float)
+
+
+def _row_ranks(pairs: GradedPairs, scores: Floats) -> Floats:
+    """Return ranks that order the rows of each group as the scores do; differences of them are whole numbers."""
+    compiled = pairs.compiled or use_compiled(pairs.n_rows, often=True)
+    rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=compiled)
+    rank = np.zeros(len(scores))
+    rank[rows] = np.concatenate([[0.0], np.cumsum(scores[rows][1:] != scores[rows][:-1])])
+    return rank
 
 
 def _weight_below(pairs: GradedPairs, scores: Floats, margins: tuple[float, ...]) -> float:

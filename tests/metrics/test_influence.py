@@ -1,0 +1,179 @@
+"""How sure metrics are: influences against listed pairs, covariances against DeLong's and bootstraps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wellorder as wo
+from wellorder import metrics
+from wellorder.metrics import METRICS, covariance, influence, paired_test, parse
+
+PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "misranking_cost", "kendall_tau")
+
+
+def a_problem(seed, n=60, n_levels=4, n_groups=None, tied=True):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_levels, n)
+    groups = None if n_groups is None else rng.integers(0, n_groups, n)
+    scores = np.column_stack([y + spread * rng.standard_normal(n) for spread in (1.0, 2.0, 3.0)])
+    return y, np.round(scores, 1) if tied else scores, groups, rng
+
+
+@pytest.mark.parametrize("n_groups", [None, 5])
+@pytest.mark.parametrize("ties", ["error", "half"])
+@pytest.mark.parametrize("n", [30, 400])
+def test_a_rows_part_is_that_of_its_listed_pairs(n, ties, n_groups):
+    y, scores, groups, rng = a_problem(1, n, n_groups=n_groups)
+    weight = rng.uniform(0.5, 2.0, n)
+    W = np.subtract.outer(y, y).clip(0) * np.outer(weight, weight)
+    if groups is not None:
+        W = W * np.equal.outer(groups, groups)
+    for s in scores.T:
+        apart = np.subtract.outer(s, s)
+        wrong = (apart < 0) + (1.0 if ties == "error" else 0.5) * (apart == 0)
+        share = (W * wrong).sum() / W.sum()
+        expected = ((W * (wrong - share)).sum(axis=0) + (W * (wrong - share)).sum(axis=1)) / W.sum()
+        value, found = metrics.concordance.swaps_of(y, s, groups, "linear", ties, weight).by_row()
+        assert value == pytest.approx(share, abs=1e-14)
+        np.testing.assert_allclose(found, expected, atol=1e-14)
+        value, found = metrics.concordance.wmw_of(y, s, groups, "linear", "pooled", ties, weight).by_row()
+        assert value == pytest.approx(1.0 - share, abs=1e-14)
+        np.testing.assert_allclose(found, -expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_groups", [None, 12])
+@pytest.mark.parametrize("metric", [*PAIR_METRICS, "kendall_tau(average=groups)"])
+def test_values_are_the_metrics(metric, n_groups):
+    y, scores, groups, _ = a_problem(2, 200, n_groups=n_groups)
+    found = influence(y, scores, metric, groups)
+    expected = [parse(metric)(y, column, groups) for column in scores.T]
+    np.testing.assert_allclose(found.values, expected, atol=1e-13)
+
+
+def delong(y, scores):
+    """The covariance of DeLong, DeLong and Clarke-Pearson (1988), by its formula."""
+    high, low = scores[y == 1], scores[y == 0]
+    wins = (high[:, None] > low[None]) + 0.5 * (high[:, None] == low[None])
+    of_high, of_low = wins.mean(axis=1), wins.mean(axis=0)
+    return np.cov(of_high.T) / len(high) + np.cov(of_low.T) / len(low)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_two_levels_give_delongs_covariance(tied):
+    y, scores, _, _ = a_problem(3, 90, n_levels=2, tied=tied)
+    np.testing.assert_allclose(covariance(y, scores, "wmw"), delong(y, scores), rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", PAIR_METRICS)
+def test_standard_errors_are_those_of_a_bootstrap(metric):
+    y, scores, _, rng = a_problem(4, 300)
+    measure = parse(metric)
+    draws = rng.integers(0, len(y), (400, len(y)))
+    drawn = np.array([[measure(y[rows], column[rows]) for column in scores.T] for rows in draws])
+    found = covariance(y, scores, metric)
+    np.testing.assert_allclose(np.sqrt(np.diag(found)), drawn.std(axis=0), rtol=0.12)
+    correlation = found / np.sqrt(np.outer(np.diag(found), np.diag(found)))
+    np.testing.assert_allclose(correlation, np.corrcoef(drawn.T), atol=0.12)
+
+
+@pytest.mark.parametrize("metric", ["swapped_pairs", "ndcg@5", "map", "mrr", "precision@3", "kendall_tau"])
+def test_lists_are_the_units_where_there_are_lists(metric):
+    y, scores, groups, rng = a_problem(5, 1200, n_levels=3, n_groups=80)
+    found = influence(y, scores, metric, groups)
+    assert (found.unit, found.n_units) == ("groups", 80)
+    rows = [np.flatnonzero(groups == each) for each in range(80)]
+    drawn = []
+    for _ in range(250):
+        some = rng.integers(0, 80, 80)
+        picked = np.concatenate([rows[each] for each in some])
+        number = np.repeat(np.arange(80), [len(rows[each]) for each in some])
+        drawn.append([parse(metric)(y[picked], column[picked], number) for column in scores.T])
+    np.testing.assert_allclose(np.sqrt(np.diag(found.covariance())), np.std(drawn, axis=0), rtol=0.2)
+
+
+def test_a_list_counts_once_though_each_pair_has_two_rows():
+    y, scores, groups, _ = a_problem(6, 400, n_groups=30)
+    W = (np.subtract.outer(y, y) > 0) & np.equal.outer(groups, groups)
+    wrong = np.subtract.outer(scores[:, 0], scores[:, 0]) <= 0
+    share = (W & wrong).sum() / W.sum()
+    by_group = [((W & wrong)[groups == g].sum() - share * W[groups == g].sum()) / W.sum() for g in range(30)]
+    expected = np.sum(np.square(by_group)) * 30 / 29
+    assert covariance(y, scores[:, 0], groups=groups)[0, 0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_meetings_of_the_same_items_are_not_counted_twice():
+    """Votes that have nothing to do with each other vary like coins, whoever they are about."""
+    rng = np.random.default_rng(7)
+    values, errors = [], []
+    for _ in range(200):
+        left, right = rng.integers(0, 30, 400), rng.integers(30, 60, 400)
+        votes = wo.Comparisons(left, right, np.where(rng.random(400) < 0.7, 1, -1))
+        scores = np.where(np.arange(60) < 30, 0.0, 1.0)
+        found = influence(votes, scores)
+        values.append(found.values[0])
+        errors.append(found.covariance()[0, 0])
+    assert np.mean(errors) == pytest.approx(0.21 / 400, rel=0.1)
+    assert np.var(values) == pytest.approx(0.21 / 400, rel=0.25)
+
+
+@pytest.mark.parametrize("metric", ["swapped_pairs", "comparison_error"])
+def test_votes_give_the_metrics_values(metric):
+    rng = np.random.default_rng(8)
+    votes = wo.Comparisons(
+        rng.integers(0, 9, 80), rng.integers(9, 20, 80), rng.integers(-1, 2, 80), weights=rng.uniform(1, 2, 80)
+    )
+    scores = np.round(rng.normal(size=(20, 2)), 1)
+    found = influence(votes, scores, metric)
+    expected = [parse(metric, of="comparisons")(votes, column) for column in scores.T]
+    np.testing.assert_allclose(found.values, expected, atol=1e-14)
+    assert found.unit == "items"
+
+
+def test_the_paired_test_holds_its_level_and_finds_what_is_there():
+    rng = np.random.default_rng(9)
+    alike, apart = [], []
+    for _ in range(300):
+        y = rng.integers(0, 4, 120)
+        one, two, worse = (y + spread * rng.standard_normal(120) for spread in (1.5, 1.5, 3.5))
+        alike.append(paired_test(y, one, two).p_value < 0.05)
+        apart.append(paired_test(y, one, worse).p_value < 0.05)
+    assert 0.02 < np.mean(alike) < 0.09
+    assert np.mean(apart) > 0.8
+
+
+def test_the_difference_has_its_sign_interval_and_units():
+    y, scores, groups, _ = a_problem(10, 300, n_groups=20)
+    found = paired_test(y, scores[:, 0], scores[:, 2], groups=groups)
+    assert found.difference < 0
+    assert found.low < found.difference < found.high < 0
+    assert (found.unit, found.n_units) == ("groups", 20)
+    same = paired_test(y, scores[:, 0], scores[:, 0])
+    assert (same.difference, same.p_value) == (0.0, 1.0)
+    turned = paired_test(y, scores[:, 2], scores[:, 0], groups=groups)
+    assert turned.p_value == pytest.approx(found.p_value)
+    assert turned.low == pytest.approx(-found.high)
+
+
+def test_one_list_of_lists_has_no_standard_error():
+    found = paired_test([0, 1, 2], [1.0, 2.0, 3.0], [1.0, 3.0, 2.0], "ndcg")
+    assert np.isnan(found.standard_error)
+    assert np.isnan(found.p_value)
+
+
+def test_what_cannot_be_asked_is_said():
+    with pytest.raises(ValueError, match="nothing says how sure"):
+        covariance([0, 1], [1.0, 2.0], "p_norm_push")
+    with pytest.raises(ValueError, match="one column a method"):
+        covariance([0, 1], np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match="there is no pair"):
+        covariance([1, 1], [1.0, 2.0])
+    with pytest.raises(ValueError, match="confidence"):
+        paired_test([0, 1], [1.0, 2.0], [2.0, 1.0], confidence=1.5)
+    with pytest.raises(ValueError, match="have no groups"):
+        covariance(wo.Comparisons([0], [1], [1]), [0.0, 1.0], groups=[1])
+
+
+def test_every_metric_that_is_a_mean_says_of_what():
+    without = {name for name, each in METRICS.items() if each.parts is None}
+    assert without == {"p_norm_push", "auc_ovo", "auc_consecutive"}  # the last two are means of shares, not shares
