@@ -9,7 +9,7 @@ import wellorder as wo
 from wellorder import metrics
 from wellorder.metrics import METRICS, covariance, influence, paired_test, parse
 
-PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "misranking_cost", "kendall_tau")
+PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "auc_ovo", "auc_consecutive", "misranking_cost", "kendall_tau")
 
 
 def a_problem(seed, n=60, n_levels=4, n_groups=None, tied=True):
@@ -43,12 +43,30 @@ def test_a_rows_part_is_that_of_its_listed_pairs(n, ties, n_groups):
 
 
 @pytest.mark.parametrize("n_groups", [None, 12])
-@pytest.mark.parametrize("metric", [*PAIR_METRICS, "kendall_tau(average=groups)"])
+@pytest.mark.parametrize("metric", [*PAIR_METRICS, "wmw(average=edges)", "kendall_tau(average=groups)"])
 def test_values_are_the_metrics(metric, n_groups):
     y, scores, groups, _ = a_problem(2, 200, n_groups=n_groups)
     found = influence(y, scores, metric, groups)
     expected = [parse(metric)(y, column, groups) for column in scores.T]
     np.testing.assert_allclose(found.values, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("n_groups", [None, 6])
+@pytest.mark.parametrize(
+    "metric", ["auc_ovo", "auc_consecutive", "wmw(average=edges)", "wmw(average=edges,order=chain)"]
+)
+def test_a_mean_of_shares_goes_by_each_share_of_its_own(metric, n_groups):
+    """A row that is taken twice moves the metric as its part says: a derivative, by differences."""
+    y, scores, groups, _ = a_problem(11, 150, n_groups=n_groups)
+    s, step = scores[:, 1], 1e-5
+    found = parse(metric).call(parse(metric).definition.parts, y, s, groups).by_row()[1]
+    for row in (0, 7, 70, 149):
+        weight = np.ones(len(y))
+        weight[row] += step
+        more = parse(metric)(y, s, groups, sample_weight=weight)
+        weight[row] -= 2 * step
+        less = parse(metric)(y, s, groups, sample_weight=weight)
+        assert found[row] == pytest.approx((more - less) / (2 * step), abs=1e-7)
 
 
 def delong(y, scores):
@@ -77,7 +95,7 @@ def test_standard_errors_are_those_of_a_bootstrap(metric):
     np.testing.assert_allclose(correlation, np.corrcoef(drawn.T), atol=0.12)
 
 
-@pytest.mark.parametrize("metric", ["swapped_pairs", "ndcg@5", "map", "mrr", "precision@3", "kendall_tau"])
+@pytest.mark.parametrize("metric", ["swapped_pairs", "ndcg@5", "map", "mrr", "precision@3", "kendall_tau", "auc_ovo"])
 def test_lists_are_the_units_where_there_are_lists(metric):
     y, scores, groups, rng = a_problem(5, 1200, n_levels=3, n_groups=80)
     found = influence(y, scores, metric, groups)
@@ -176,4 +194,4 @@ def test_what_cannot_be_asked_is_said():
 
 def test_every_metric_that_is_a_mean_says_of_what():
     without = {name for name, each in METRICS.items() if each.parts is None}
-    assert without == {"p_norm_push", "auc_ovo", "auc_consecutive"}  # the last two are means of shares, not shares
+    assert without == {"p_norm_push"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -66,6 +67,9 @@ class PairShare:
     right: bool = False
     beside: GradedPairs | None = None
     """Whose ΣW it is divided by, where these are other pairs of the same rows."""
+    expected: Callable[[PairShare, Floats], Floats] | None = None
+    """Of a mean of shares, each of which is divided by its own ΣW: what a row's pairs would have if each stood wrong as
+    often as its own share says. Given the row's own."""
 
     @property
     def rows(self) -> Ints:
@@ -98,20 +102,21 @@ class PairShare:
             wrong *= np.ldexp(pairs.total / everything.total, of_pairs.max(initial=0) - of_all.max(initial=0))
             pairs = everything
         value = 0.5 * float(wrong.sum())
-        found = wrong - value * all_row_shares(pairs)
+        found = wrong - (value * all_row_shares(pairs) if self.expected is None else self.expected(self, wrong))
         return (1.0 - value, -found) if self.right else (value, found)
 
 
 def row_shares(pairs: GradedPairs, scores: Any, ties: Ties) -> Floats:
     """Return Σ W / ΣW over each row's pairs that stand the wrong way round, as its upper and as its lower end."""
-    return swapped_by_row(pairs, scores, ties) / pairs.total
+    lower, upper = swapped_by_row(pairs, scores, ties)
+    return (lower + upper) / pairs.total
 
 
 def all_row_shares(pairs: GradedPairs) -> Floats:
     """Return Σ W / ΣW over each row's pairs; kept with the pairs, as every method is held against the same."""
     kept = pairs.kept.get(_ALL_ROWS)
     if kept is None:
-        kept = pairs.kept[_ALL_ROWS] = swapped_by_row(pairs, np.zeros(pairs.n_rows), "error") / pairs.total
+        kept = pairs.kept[_ALL_ROWS] = row_shares(pairs, np.zeros(pairs.n_rows), "error")
     assert isinstance(kept, np.ndarray)
     return kept
 
@@ -246,14 +251,16 @@ def product_shares(one: Floats, other: Floats, key: Ints, n_keys: int) -> Floats
     return np.asarray(part / np.where(total > 0, total, 1.0)[key])
 
 
-def each_threshold_the_same(grades: Grades) -> GradedPairs:
+def each_threshold_the_same(grades: Grades, times: Floats | None = None) -> GradedPairs:
     """Weigh pairs by Σ_l 1/M_l over the cuts l between their levels, M_l the weight of the pairs across cut l.
 
-    These costs are differences of a scale, so that any number of levels costs one sweep. Needs the full order.
+    These costs are differences of a scale, so that any number of levels costs one sweep. Needs the full order. A cut
+    may count some times (``times``, one a level above it); ``total`` is as if each counted once.
     """
     pairs, _ = grades.pairs.in_range
     step, cells = cut_steps(grades, pairs), pairs.cells
     level, total = level_of_cell(cells, grades), float(np.count_nonzero(step))
+    step = step if times is None else step * times
     # as sums of the steps in between: differences of their running sum would lose small ones
     if cells.pairs is not None:
         low, high, _ = cells.pairs
@@ -263,6 +270,46 @@ def each_threshold_the_same(grades: Grades) -> GradedPairs:
     rises = np.where(first, 0.0, stretch_sums(step, np.concatenate([[0], level[:-1]]) + 1, level + 1))
     scale = sums_before(rises, cells.group_starts) + rises
     return replace(pairs, cells=replace(cells, scale=scale, rises=rises), total=total)
+
+
+def wrong_at_edges(grades: Grades, share: PairShare, wrong: Floats) -> Floats:
+    """Return what each row's pairs would have if each stood wrong as often as its edge's do; as ``expected`` takes it.
+
+    In one list under the full order each row of a level meets the same others: that is the level's mean.
+    """
+    if grades.group is None and _edges(grades.graph) is None:
+        every = all_row_shares(share.pairs)
+        level = np.where(grades.level >= 0, grades.level, 0)
+        of_level, own = (np.bincount(level, each, minlength=len(grades.levels)) for each in (wrong, every))
+        return np.asarray(every * (of_level / np.where(own > 0, own, 1.0))[level])
+    lists = make_lists(grades, share.scores)
+    weight = None if grades.weight is None else grades.weight[lists.rows]
+    swapped, total = _swap_tables(lists, weight, len(grades.levels), share.ties)
+    rate = swapped / np.where(total > 0, total, 1.0)
+    cells = share.pairs.cells
+    assert cells.pairs is not None
+    low, high, weights = cells.pairs
+    level = level_of_cell(cells, grades)
+    rated = CellPairs(low, high, weights * rate[level[low], level[high]])
+    return row_shares(replace(share.pairs, cells=replace(cells, pairs=rated)), np.zeros(len(grades)), "error")
+
+
+def wrong_at_cuts(grades: Grades, share: PairShare, wrong: Floats) -> Floats:
+    """Return what each row's pairs would have if each stood wrong as often as those across the same cut of the grades.
+
+    The pairs across a cut are those whose lower end is below it, less those whose upper end is, too.
+    """
+    pairs, _ = grades.pairs.in_range
+
+    def across(scores: Floats, ties: Ties) -> Floats:
+        lower, upper = swapped_by_row(pairs, scores, ties)
+        level = np.where(grades.level >= 0, grades.level, 0)
+        opened = np.bincount(level, lower - upper, minlength=len(grades.levels))
+        return np.concatenate([[0.0], np.cumsum(opened)[:-1]])
+
+    total = across(np.zeros(len(grades)), "error")
+    rate = np.clip(across(share.scores, share.ties) / np.where(total > 0, total, 1.0), 0.0, 1.0)
+    return row_shares(each_threshold_the_same(grades, rate), np.zeros(len(grades)), "error")
 
 
 def edge_costs(grades: Grades) -> OrderGraph:
@@ -417,7 +464,9 @@ def wmw_of(
     values = check_scores(scores, len(grades))
     if reason := _no_pair(grades):
         return reason
-    return PairShare(grades.pairs if average == "pooled" else each_edge_the_same(grades), values, ties, right=True)
+    if average == "pooled":
+        return PairShare(grades.pairs, values, ties, right=True)
+    return PairShare(each_edge_the_same(grades), values, ties, right=True, expected=partial(wrong_at_edges, grades))
 
 
 def auc_pairs(y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None) -> float:
@@ -474,30 +523,39 @@ def auc_pairs_of(
     y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None
 ) -> PairShare | str:
     """Return the pairs that :func:`auc_pairs` is the share of, or why there is none."""
-    return _full_order_share(_as_they_are, y, scores, groups, ties, sample_weight)
+    return _full_order_share(_as_they_are, None, y, scores, groups, ties, sample_weight)
 
 
 def auc_ovo_of(
     y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None
 ) -> PairShare | str:
     """Return the pairs that :func:`auc_ovo` is the share of, or why there is none."""
-    return _full_order_share(each_edge_the_same, y, scores, groups, ties, sample_weight)
+    return _full_order_share(each_edge_the_same, wrong_at_edges, y, scores, groups, ties, sample_weight)
 
 
 def auc_consecutive_of(
     y: Any, scores: Any, groups: Any = None, ties: Ties = "half", sample_weight: Any = None
 ) -> PairShare | str:
     """Return the pairs that :func:`auc_consecutive` is the share of, or why there is none."""
-    return _full_order_share(each_threshold_the_same, y, scores, groups, ties, sample_weight)
+    return _full_order_share(each_threshold_the_same, wrong_at_cuts, y, scores, groups, ties, sample_weight)
 
 
 def _full_order_share(
-    weigh: Callable[[Grades], GradedPairs], y: Any, scores: Any, groups: Any, ties: Ties, sample_weight: Any
+    weigh: Callable[[Grades], GradedPairs],
+    expected: Callable[[Grades, PairShare, Floats], Floats] | None,
+    y: Any,
+    scores: Any,
+    groups: Any,
+    ties: Ties,
+    sample_weight: Any,
 ) -> PairShare | str:
     check_ties(ties)
     grades = _in_full_order(read_grades(y, groups, "full", sample_weight))
     values = check_scores(scores, len(grades))
-    return _no_pair(grades) or PairShare(weigh(grades), values, ties, right=True)
+    if reason := _no_pair(grades):
+        return reason
+    own = None if expected is None else partial(expected, grades)
+    return PairShare(weigh(grades), values, ties, right=True, expected=own)
 
 
 def _as_they_are(grades: Grades) -> GradedPairs:
@@ -824,8 +882,8 @@ def kendall_tau_of(
     def by_group(of_row: Floats) -> Floats:
         return np.bincount(group, 0.5 * of_row, minlength=grades.n_groups).astype(float)
 
-    there, different = by_group(swapped_by_row(pairs, np.zeros(len(grades)), "error")), by_group(untied)
-    in_order = there - 2.0 * by_group(swapped_by_row(pairs, values, "half"))
+    there, different = by_group(all_row_shares(pairs)), by_group(untied)
+    in_order = there - 2.0 * by_group(row_shares(pairs, values, "half"))
     own = by_group(_untied_by_row(grades, grades.level.astype(float)))
     with np.errstate(invalid="ignore", divide="ignore"):
         tau = np.where(different > 0, in_order / there * np.sqrt(own / different), 0.0)

@@ -30,7 +30,9 @@ from .concordance import (
     PairShare,
     TauParts,
     auc_consecutive,
+    auc_consecutive_of,
     auc_ovo,
+    auc_ovo_of,
     auc_pairs,
     auc_pairs_of,
     kendall_tau,
@@ -149,6 +151,7 @@ _DEFINITIONS = (
         meaning="The area under the ROC curve, averaged over each two grades.",
         bounds=(0, 1),
         chance=0.5,
+        parts=auc_ovo_of,
     ),
     Definition(
         auc_consecutive,
@@ -158,6 +161,7 @@ _DEFINITIONS = (
         meaning="The area under the ROC curve, averaged over each two neighbouring grades.",
         bounds=(0, 1),
         chance=0.5,
+        parts=auc_consecutive_of,
     ),
     Definition(
         misranking_cost,

@@ -382,23 +382,23 @@ def right_weight(pairs: GradedPairs, scores: Floats, ties: Ties) -> float:
     return _weight_below(pairs, -scores, (0.0,) if ties == "error" else (1.0, 0.0))
 
 
-def swapped_by_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> Floats:
-    """Sum W over the pairs of each row that are swapped, whichever end of them it is; as :func:`swapped_weight`.
+def swapped_by_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> tuple[Floats, Floats]:
+    """Sum W over the swapped pairs that each row is the lower end of, and over those that it is the upper end of.
 
-    Each pair is in the sums of both of its rows. O(n log n).
+    What counts as swapped is what :func:`swapped_weight` counts. O(n log n).
     """
     if pairs.n_pairs == 0:
-        return np.zeros(pairs.n_rows)
+        return np.zeros(pairs.n_rows), np.zeros(pairs.n_rows)
     rank = dense_ranks(scores) if is_tensor(scores) else _row_ranks(pairs, scores)
-    margins: tuple[float, ...] = (1.0,) if ties == "error" else (1.0, 0.0)
-    windows = make_windows(pairs, rank, margins[0])
+    windows = make_windows(pairs, rank, 1.0)
     ones = windows.from_rows(rank * 0.0 + 1.0)[None, :]
-    seen = windows.sums_around(ones)[0]
-    if len(margins) > 1 and float(rank.max()) + 1.0 < len(rank):  # else no two scores are equal
-        seen = 0.5 * (seen + windows.with_margin(margins[1]).sums_around(ones)[0])
+    ends = [end[0] for end in windows.sums(ones)]
+    if ties == "half" and float(rank.max()) + 1.0 < len(rank):  # else no two scores are equal
+        ends = [0.5 * (end + more[0]) for end, more in zip(ends, windows.with_margin(0.0).sums(ones), strict=True)]
     if windows.factor is not None:
-        seen = seen * windows.factor
-    return np.asarray(to_numpy(windows.to_rows(seen)), dtype=float)
+        ends = [end * windows.factor for end in ends]
+    lower, upper = (np.asarray(to_numpy(windows.to_rows(end)), dtype=float) for end in ends)
+    return lower, upper
 
 
 def _row_ranks(pairs: GradedPairs, scores: Floats) -> Floats:
