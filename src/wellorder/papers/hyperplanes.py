@@ -30,7 +30,7 @@ from ..figures import PALETTE, STYLE, quieten, save_figure
 from ..metrics import ndcg
 from ..sweeps import Array, Floats
 from ..writing import write_p_value
-from .hyperplanes_light import TESTED, LightTables, seen_as, signed, table_three, write_tested
+from .hyperplanes_light import TESTED, LightTables, rounded, seen_as, signed, table_three, write_tested
 from .hyperplanes_normals import (
     draw_figure_one,
     figure_one,
@@ -230,16 +230,12 @@ def _judge_trial(
                 n_train=len(train.grade),
                 n_test=len(trial.test.grade),
                 metrics={metric: float(np.nanmean(values)) for metric, values in found.items()},
-                params={"chosen": chosen[method], "by query": {m: _rounded(values) for m, values in found.items()}},
+                params={"chosen": chosen[method], "by query": {m: rounded(values) for m, values in found.items()}},
                 search_seconds=(searched - started) / len(methods),
                 fit_seconds=(learned - searched) / len(methods),
             )
         )
     return made
-
-
-def _rounded(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else round(value, 6) for value in values.tolist()]
 
 
 def _choose(family: Family, method: str, fitted: Tried, there: Judged) -> str:

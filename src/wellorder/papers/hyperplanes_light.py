@@ -160,16 +160,21 @@ def _judge_partition(name: str, partition: str | int, parts: list[Judged], wante
                 key=_key(name, partition, loss, method),
                 data=name,
                 method=_name(loss, method),
-                repeat=-1 if isinstance(partition, str) else partition,
+                repeat=0 if isinstance(partition, str) else partition,
                 fold=0,
                 seed=0,
                 n_train=len(trials[0].learned.grade),
                 n_test=sum(len(trial.test.grade) for trial in trials),
                 metrics={metric: float(np.nanmean(each)) for metric, each in values.items()},
-                params={metric: [None if np.isnan(v) else round(v, 6) for v in values[metric]] for metric in TESTED},
+                params={"partition": partition, "by query": {metric: rounded(values[metric]) for metric in TESTED}},
             )
         )
     return made
+
+
+def rounded(values: Floats) -> list[float | None]:
+    """Return values as records keep them."""
+    return [None if np.isnan(value) else round(value, 6) for value in values.tolist()]
 
 
 def _fit_all(train: Judged, wanted: list[str]) -> Iterator[tuple[str, Any]]:
@@ -231,14 +236,18 @@ def _gathered_key(name: str, records: list[Record], loss: str, method: str) -> s
 
 def _apart(records: list[Record]) -> tuple[list[Record], list[Record]]:
     """Return the record of the published folds, and those of the random partitions."""
-    return [each for each in records if each.repeat < 0], [each for each in records if each.repeat >= 0]
+    published = [each for each in records if each.params["partition"] == _PUBLISHED]
+    return published, [each for each in records if each not in published]
 
 
 def _p_values(mine: list[Record], base: list[Record]) -> dict[str, float]:
     """Test differences over the queries, each with its mean over the partitions: these have the queries in common."""
     found = {}
     for metric in TESTED:
-        ours, theirs = (np.mean([np.array(r.params[metric], dtype=float) for r in of], axis=0) for of in (mine, base))
+        ours, theirs = (
+            np.mean([np.array(each.params["by query"][metric], dtype=float) for each in of], axis=0)
+            for of in (mine, base)
+        )
         found[metric] = randomisation_test(ours - theirs)
     return found
 
