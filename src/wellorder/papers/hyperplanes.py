@@ -90,7 +90,7 @@ Tried: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Family:
+class SharedFits:
     """Methods that look at the same fits."""
 
     tried: Callable[[int], Tried]
@@ -118,11 +118,11 @@ def _many(pairs: str = "all", loss: str = "squared_hinge") -> Callable[[int], Tr
     )
 
 
-FAMILIES: dict[str, Family] = {
-    "BM25": Family(lambda bm25: {"": OneFeature(bm25)}),
-    "best feature": Family(lambda bm25: {"": BestFeature(metric=f"ndcg@{_CHOSEN_AT}")}),
-    "RankSVM": Family(_costs(RankSVM)),
-    "MHR": Family(
+FAMILIES: dict[str, SharedFits] = {
+    "BM25": SharedFits(lambda bm25: {"": OneFeature(bm25)}),
+    "best feature": SharedFits(lambda bm25: {"": BestFeature(metric=f"ndcg@{_CHOSEN_AT}")}),
+    "RankSVM": SharedFits(_costs(RankSVM)),
+    "MHR": SharedFits(
         _many(),
         {
             "MHR-BC": "borda",
@@ -131,23 +131,23 @@ FAMILIES: dict[str, Family] = {
             "MHR, Markov chain": "markov",
         },
     ),
-    "MHR, adjacent": Family(_many("adjacent"), {"MHR-BC, adjacent": "borda"}),
-    "MHR, cumulative": Family(
+    "MHR, adjacent": SharedFits(_many("adjacent"), {"MHR-BC, adjacent": "borda"}),
+    "MHR, cumulative": SharedFits(
         _many("cumulative"), {"MHR-BC, cumulative": "borda", "MHR-WBC, cumulative": "weighted_borda"}
     ),
-    "RankSVM, hinge": Family(_costs(lambda C: RankSVM(C, loss="hinge", tol=1e-3))),
-    "MHR, hinge": Family(_many(loss="hinge"), {"MHR-BC, hinge": "borda", "MHR-WBC, hinge": "weighted_borda"}),
-    "MHR, cumulative, hinge": Family(
+    "RankSVM, hinge": SharedFits(_costs(lambda C: RankSVM(C, loss="hinge", tol=1e-3))),
+    "MHR, hinge": SharedFits(_many(loss="hinge"), {"MHR-BC, hinge": "borda", "MHR-WBC, hinge": "weighted_borda"}),
+    "MHR, cumulative, hinge": SharedFits(
         _many("cumulative", "hinge"),
         {"MHR-BC, cumulative, hinge": "borda", "MHR-WBC, cumulative, hinge": "weighted_borda"},
     ),
-    "RankSVM for IR": Family(_costs(lambda C: RankSVM(C, order="dcg", balance="groups"))),
-    "RankBoost": Family(_rounds(lambda n: RankBoost(n_estimators=n))),
-    "nested": Family(_costs(lambda C: NestedRanker(RankSVM(C)))),
-    "OrderBoost, trees": Family(
+    "RankSVM for IR": SharedFits(_costs(lambda C: RankSVM(C, order="dcg", balance="groups"))),
+    "RankBoost": SharedFits(_rounds(lambda n: RankBoost(n_estimators=n))),
+    "nested": SharedFits(_costs(lambda C: NestedRanker(RankSVM(C)))),
+    "OrderBoost, trees": SharedFits(
         _rounds(lambda n: OrderBoost(learner="tree", balance="groups", max_leaf_nodes=7, n_estimators=n))
     ),
-    "LambdaRank": Family(_rounds(lambda n: BoostedTrees("lambdarank", max_leaf_nodes=7, n_estimators=n))),
+    "LambdaRank": SharedFits(_rounds(lambda n: BoostedTrees("lambdarank", max_leaf_nodes=7, n_estimators=n))),
 }
 
 
@@ -164,7 +164,11 @@ def _base(method: str) -> str | None:
 
 def choose_and_judge(run: Run) -> tuple[Record, ...]:
     """Run every method on the trials of both protocols; then gather the trials, and test differences to RankSVM."""
-    read = {name: read_parts(run.data, name) for name in BENCHMARKS}
+    trials = {
+        (name, protocol): list(split(read_parts(run.data, name)))[: 2 if run.quick else None]
+        for protocol, split in PROTOCOLS.items()
+        for name in BENCHMARKS
+    }
     pieces = [
         Piece(
             f"{name}, {family}",
@@ -172,18 +176,16 @@ def choose_and_judge(run: Run) -> tuple[Record, ...]:
             partial(_judge_trial, name, protocol, number, family, trial),
         )
         for family, each in reversed(FAMILIES.items())  # trees are slow, and last in the tables
-        for protocol, split in PROTOCOLS.items()
-        for name, parts in read.items()
-        for number, trial in enumerate(split(parts))
-        if not run.quick or number < 2
+        for (name, protocol), mine in trials.items()
+        for number, trial in enumerate(mine)
     ]
     made = run.pieces(pieces)
     gathered = []
-    for name in read:
+    for name in BENCHMARKS:
         for protocol in PROTOCOLS:
-            mine = [record for record in made if record.data == f"{name}, {protocol}"]
-            keys = {method: _gathered_key(mine, method) for method in _methods()}
-            gathered.append(Piece(f"{name}, {protocol}", keys, partial(_gather, mine)))
+            of_both = [record for record in made if record.data == f"{name}, {protocol}"]
+            keys = {method: _gathered_key(of_both, method) for method in _methods()}
+            gathered.append(Piece(f"{name}, {protocol}", keys, partial(_gather, of_both)))
     return run.pieces(gathered)
 
 
@@ -238,7 +240,7 @@ def _judge_trial(
     return made
 
 
-def _choose(family: Family, method: str, fitted: Tried, there: Judged) -> str:
+def _choose(family: SharedFits, method: str, fitted: Tried, there: Judged) -> str:
     """Return the first of the best by the validation queries."""
 
     def worth(label: str) -> float:
