@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
+from ..deadline import time_is_up, warn_of_time
 from ..losses import LOSSES, risk_at
 from ..methods import Grid, Method, Size, for_columns, too_many_columns
 from ..metrics import AnyMetric, Metric, parse
@@ -123,8 +124,12 @@ def _best_column(X: Any, cost: Callable[[Floats], float], least: Floats | None =
     """Return the first column of least cost, and whether it stands upside down; ``least`` bounds costs from below."""
     # invariant: `best` is the first of the columns, upright and turned, seen so far with the least cost
     best = (np.inf, 0, False)
-    for feature in range(X.shape[1]) if least is None else np.argsort(least, kind="stable").tolist():
+    columns = range(X.shape[1]) if least is None else np.argsort(least, kind="stable").tolist()
+    for n_seen, feature in enumerate(columns):
         if least is not None and least[feature] > best[0]:
+            break
+        if n_seen and time_is_up():
+            warn_of_time(f"after {n_seen} of {len(columns)} columns")
             break
         column = X[:, [feature]].toarray().ravel() if sp.issparse(X) else X[:, feature]
         for turned in (False, True):
