@@ -177,6 +177,8 @@ class Method:
     """Whether a fit takes many times that of a linear method: on very many rows its turn comes last."""
     predicts_ties: bool = False
     """Whether it says when two items are no different; the others only order them."""
+    follows: str | None = None
+    """The parameter that takes the metric that a comparison goes by, where the estimator goes by one itself."""
     most_searched: int | None = None
     """Graded rows up to which its search looks at all of them; of more, at a sample of as many. None: as many as a
     near-linear method can take."""

@@ -49,6 +49,64 @@ def test_the_best_feature_of_comparisons():
     assert (ranker.feature_, ranker.coef_[3], ranker.swapped_pairs_) == (3, -1.0, 0.0)
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    "name", ["ndcg@3", "average_precision(positive=2.0)", "wmw", "swapped_pairs(ties=half)", "misranking_cost"]
+)
+def test_the_best_feature_follows_a_metric(storage, name):
+    X, y, groups, _ = make_rows()
+    metric = wo.metrics.parse(name)
+    ranker = wo.BestFeature(metric=name).fit(storage(X), y, groups=groups)
+    values = {(j, sign): metric(y, sign * X[:, j], groups) for j in range(X.shape[1]) for sign in (1, -1)}
+    feature, sign = (max if metric.greater_is_better else min)(values, key=values.get)
+    assert (ranker.feature_, ranker.coef_[feature]) == (feature, sign)
+    assert ranker.swapped_pairs_ == pytest.approx(wo.metrics.swapped_pairs(y, sign * X[:, feature], groups))
+
+
+def coarse_and_fine():
+    """Rows of which one column is right but coarse, the other fine and right at the top alone."""
+    X = np.array([[0, 1.0], [0, 2.0], [1, 0.0], [1, 3.0], [1, -1.0], [1, 4.0]])
+    return X, np.array([0, 0, 1, 1, 1, 2])
+
+
+def test_what_a_tie_is_worth_is_the_metrics_own():
+    X, y = coarse_and_fine()
+    chosen = {name: wo.BestFeature(metric=name).fit(X, y).feature_ for name in (None, "swapped_pairs", "wmw", "ndcg@1")}
+    swapped = {ties: [wo.metrics.swapped_pairs(y, X[:, j], ties=ties) for j in (0, 1)] for ties in ("error", "half")}
+    assert chosen[None] == chosen["swapped_pairs"] == int(np.argmin(swapped["error"]))
+    assert chosen["wmw"] == int(np.argmin(swapped["half"])) == 0
+    assert chosen["ndcg@1"] == 1
+
+
+def test_row_weights_count_where_the_metric_has_them():
+    X, y, groups, weights = make_rows(1)
+    ranker = wo.BestFeature(metric="wmw").fit(X, y, groups=groups, sample_weight=weights)
+    values = [wo.metrics.wmw(y, sign * X[:, j], groups, sample_weight=weights) for j in range(5) for sign in (1, -1)]
+    assert (ranker.feature_, ranker.coef_.sum()) == (int(np.argmax(values)) // 2, 1 - 2 * (int(np.argmax(values)) % 2))
+    by_list = [wo.BestFeature(metric="ndcg@5").fit(X, y, groups=groups, sample_weight=w) for w in (None, weights)]
+    assert by_list[0].feature_ == by_list[1].feature_
+
+
+def test_the_best_feature_of_comparisons_follows_a_metric():
+    X, _, _, _ = make_rows()
+    left, right = np.random.default_rng(1).integers(0, len(X), (2, 300))
+    outcome = np.sign(X[left, 3] - X[right, 3]).astype(int)
+    for name in ("comparison_error", "comparison_auc", "swapped_pairs"):
+        ranker = wo.BestFeature(metric=name).fit(X, wo.Comparisons(left, right, outcome))
+        assert (ranker.feature_, ranker.coef_[3]) == (3, -1.0)
+    with pytest.raises(ValueError, match="a column gives none"):
+        wo.BestFeature(metric="comparison_brier").fit(X, wo.Comparisons(left, right, outcome))
+
+
+def test_a_metric_that_says_nothing_is_named():
+    X, y, groups, _ = make_rows()
+    with pytest.raises(ValueError, match="no metric 'nonsense'"):
+        wo.BestFeature(metric="nonsense").fit(X, y)
+    own = wo.metrics.make(lambda y, scores, groups=None: np.nan, greater_is_better=True, name="never")
+    with pytest.raises(ValueError, match="never is not defined on the training rows"):
+        wo.BestFeature(metric=own).fit(X, y, groups=groups)
+
+
 def test_ridge_on_grades_is_ridge():
     X, y, _, weights = make_rows()
     y[:4] = np.nan

@@ -32,6 +32,7 @@ VARIANTS = [
     wo.RankBoost(n_estimators=5, step="exact"),
     wo.MultipleHyperplaneRanker(wo.RankBoost(n_estimators=5), pairs="adjacent", aggregate="markov"),
     wo.MultipleHyperplaneRanker(aggregate="weighted_borda", metric="swapped_pairs"),
+    wo.MultipleHyperplaneRanker(pairs="cumulative"),
     wo.OrderEnsemble([("svm", wo.RankSVM()), ("ridge", wo.RidgeRanker())], combine="borda", weights="equal"),
     wo.RidgeRanker(on="ranks"),
 ]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.ensemble import AdaBoostRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
@@ -60,6 +61,75 @@ def test_it_is_its_rankers_added_up(monkeypatch, stacked, weighted):
     expected = reference.borda(own, QUERY, np.ones(3))
     np.testing.assert_array_equal(model.decision_function(X, groups=QUERY), expected)
     np.testing.assert_array_equal(model.predict(X), reference.borda(own, np.zeros(300), np.ones(3)))
+
+
+FOUR = np.digitize(X[:, 0] + np.where(X[:, 1] > 0, X[:, 2], 0) + 0.8 * RNG.standard_normal(300), [-0.8, 0.2, 1.0])
+
+
+def by_partition(base, y=FOUR, groups=QUERY, weight=None):
+    """Fit a ranker to the grades up to a against those from b on, for each two grades a < b."""
+    fitted = {}
+    for low, high in combinations(np.unique(y).tolist(), 2):
+        mine = (y <= low) | (y >= high)
+        extra = {} if weight is None else {"sample_weight": weight[mine]}
+        fitted[low, high] = base().fit(X[mine], (y >= high)[mine].astype(int), groups=groups[mine], **extra)
+    return fitted
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "one by one"])
+def test_overlapping_partitions_are_fitted_one_by_one(monkeypatch, loss, weighted):
+    if loss == "one by one":
+        monkeypatch.setattr(base_rankers, "MOST_STACKED", 0)
+    weight = RNG.integers(0, 3, 300).astype(float) if weighted else None
+    base = wo.RankSVM(C=0.5, tol=1e-10, loss="hinge" if loss == "hinge" else "squared_hinge")
+    model = wo.MultipleHyperplaneRanker(base, pairs="cumulative").fit(X, FOUR, groups=QUERY, sample_weight=weight)
+    rankers = by_partition(lambda: clone(base), weight=weight)
+    assert list(model.rankers_) == list(rankers) == list(combinations(range(4), 2))
+    for key, ranker in rankers.items():
+        np.testing.assert_allclose(model.rankers_[key].coef_, ranker.coef_, rtol=1e-3, atol=1e-4)
+        assert model.rankers_[key].n_pairs_ == ranker.n_pairs_
+        assert model.rankers_[key].n_groups_ == ranker.n_groups_
+        assert model.rankers_[key].objective_ == pytest.approx(ranker.objective_, rel=1e-7)
+    expected = reference.borda(table_of(model.rankers_), QUERY, np.ones(6))
+    np.testing.assert_array_equal(model.decision_function(X, groups=QUERY), expected)
+
+
+def test_overlapping_partitions_of_three_grades():
+    model = wo.MultipleHyperplaneRanker(pairs="cumulative", aggregate="weighted_borda").fit(X, Y, groups=QUERY)
+    n = {level: np.bincount(QUERY[level == Y], minlength=15) for level in range(3)}
+    expected = {(0, 1): n[0] @ (n[1] + n[2]), (0, 2): n[0] @ n[2], (1, 2): (n[0] + n[1]) @ n[2]}
+    assert {key: ranker.n_pairs_ for key, ranker in model.rankers_.items()} == expected
+    assert model.weights_.sum() == pytest.approx(1)
+    given = {(0, 2): 2.0, (1, 2): 0.5, (0, 1): 1.0}
+    weighted = wo.MultipleHyperplaneRanker(pairs="cumulative", aggregate="weighted_borda", weights=given)
+    assert weighted.fit(X, Y, groups=QUERY).weights_.tolist() == [1.0, 2.0, 0.5]
+    rates = weighted.order_error_rates(X, Y, QUERY)
+    for pair, ranker in weighted.rankers_.items():  # of the two grades alone, as with any other ``pairs``
+        assert rates[pair] == wo.metrics.order_error_rates(Y, ranker.predict(X), QUERY)[pair]
+
+
+def test_two_grades_have_one_partition():
+    two = (Y > 0).astype(int)
+    models = [wo.MultipleHyperplaneRanker(pairs=pairs).fit(X, two, groups=QUERY) for pairs in ("all", "cumulative")]
+    np.testing.assert_array_equal(models[0].rankers_[0, 1].coef_, models[1].rankers_[0, 1].coef_)
+
+
+def test_sides_that_never_meet_are_named():
+    rows, query = np.arange(8.0)[:, None], [0, 0, 0, 0, 1, 1, 1, 1]
+    with pytest.warns(UserWarning, match=r"both sides, so no ranker is fitted for \(0, 2\)"):
+        model = wo.MultipleHyperplaneRanker(pairs="cumulative").fit(rows, [0, 0, 1, 1, 1, 1, 2, 2], groups=query)
+    assert {key: ranker.n_pairs_ for key, ranker in model.rankers_.items()} == {(0, 1): 4, (1, 2): 4}
+
+
+def test_sampled_rows_of_overlapping_partitions():
+    n = 4_000
+    rows = RNG.standard_normal((n, 3))
+    y = np.digitize(rows[:, 0] + 0.5 * RNG.standard_normal(n), [-0.5, 0.5])
+    drawn = wo.MultipleHyperplaneRanker(pairs="cumulative", max_samples=400, random_state=0).fit(rows, y)
+    whole = wo.MultipleHyperplaneRanker(pairs="cumulative").fit(rows, y)
+    assert all(drawn.rankers_[key].n_pairs_ < whole.rankers_[key].n_pairs_ / 10 for key in KEYS)
+    assert drawn.score(rows, y) == pytest.approx(whole.score(rows, y), abs=0.02)
 
 
 @pytest.mark.parametrize("stacked", [True, False])
@@ -339,6 +409,7 @@ def test_saved_and_loaded(tmp_path, pairs):
     models = [
         wo.MultipleHyperplaneRanker(aggregate="weighted_borda", metric="ndcg@5"),
         wo.MultipleHyperplaneRanker(wo.RankBoost(3), aggregate="markov"),
+        wo.MultipleHyperplaneRanker(pairs="cumulative", aggregate="weighted_borda"),
         wo.NestedRanker(),
         wo.NestedRanker(make_pipeline(StandardScaler(), wo.RankSVM()), keep=(5,)),
         wo.RankBoost(5),

@@ -21,6 +21,7 @@ from wellorder.evaluation import METHODS, Method, Record, comparing, read_record
 from wellorder.evaluation.splits import feasible_folds
 from wellorder.evaluation.tasks import Task
 from wellorder.methods import Size
+from wellorder.report import look_closer
 
 from .tables import make_comparisons, make_table
 
@@ -58,6 +59,40 @@ def test_one_trial_is_what_a_person_would_do_by_hand():
     np.testing.assert_array_equal(record.weights, ranker.coef_)
     assert record.features == ("x0", "x1", "x2", "x3")
     assert (record.n_train, record.n_test) == (len(train), len(test))
+
+
+def top_or_whole(n_lists=30):
+    """Lists whose best row one column knows, while another orders the rest of them."""
+    rng = np.random.default_rng(0)
+    grade = np.tile([0, 0, 1, 1, 2, 2, 3, 4], n_lists).astype(float)
+    top = (grade == 4) + 0.01 * rng.standard_normal(len(grade))
+    rest = np.where(grade == 4, 1.5, grade) + 0.2 * rng.standard_normal(len(grade))
+    frame = pl.DataFrame({"top": top, "rest": rest})
+    return wo.data.Table("lists", frame, grade, groups=np.repeat(np.arange(n_lists), 8))
+
+
+def best_at_first(y, scores, groups=None):
+    return wo.metrics.ndcg(y, scores, groups, k=1)
+
+
+@pytest.mark.parametrize(
+    ("metric", "column"),
+    [
+        (None, "rest"),
+        ("swapped_pairs", "rest"),
+        ("ndcg@1", "top"),
+        (wo.metrics.make(best_at_first, greater_is_better=True), "top"),
+    ],
+    ids=["none", "swapped_pairs", "ndcg@1", "own"],
+)
+def test_the_best_column_is_chosen_by_what_is_compared_by(metric, column):
+    table = top_or_whole()
+    board = compare(table, ["ridge", "best-feature"], metric=metric, n_folds=2, n_repeats=1)
+    for record in board.of("best-feature"):
+        assert record.problem is None
+        assert record.features[int(np.argmax(np.abs(record.weights)))] == column
+    again = look_closer(table, board)
+    assert again.looked_at in ("ridge", "best-feature")
 
 
 def test_all_methods_meet_on_the_same_splits():

@@ -350,8 +350,8 @@ def test_a_model_that_only_looks_linear_is_not_taken_for_it():
 
 def test_models_without_a_score_of_a_row_are_refused():
     X, y = drawn(d=3)
-    lists = wo.MultipleHyperplaneRanker().fit(X, y)
-    for model in (lists, make_pipeline(StandardScaler(), wo.NestedRanker()).fit(X, y)):
+    lists, overlapping = (wo.MultipleHyperplaneRanker(pairs=pairs).fit(X, y) for pairs in ("all", "cumulative"))
+    for model in (lists, overlapping, make_pipeline(StandardScaler(), wo.NestedRanker()).fit(X, y)):
         with pytest.raises(ValueError, match="depend on the list"):
             wo.explain(model, X[0], X[1])
     with pytest.raises(ValueError, match="depend on the list"):

@@ -3,27 +3,48 @@
 from __future__ import annotations
 
 import gzip
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.stats import norm
 
+from wellorder import SVOR, OrderBoost
 from wellorder.data import DataError
-from wellorder.evaluation import Record
-from wellorder.papers import PAPERS, multipartite
-from wellorder.papers.multipartite import SAMPLES, Multipartite
+from wellorder.evaluation import Record, RecordFile
+from wellorder.losses.rows import GradedRows
+from wellorder.papers import PAPERS, multipartite, multipartite_replicates, multipartite_tables
+from wellorder.papers.multipartite import PARTS, picture
+from wellorder.papers.multipartite_problems import Problems, draw_problems, minimise_exponential, sample_problem
 from wellorder.papers.multipartite_relations import (
     Ratings,
-    Relation,
-    Relations,
-    TheoryCurve,
     _regression,
     _relation,
+    contours,
+    crossings,
+    median_ratio,
     proportional_odds_score,
+    ratio,
     read_ratings,
     relate,
     simulate,
+    step_function,
     tripartite,
 )
+from wellorder.papers.multipartite_replicates import (
+    METHODS,
+    PAPERS_OWN,
+    SAMPLES,
+    VARIANTS,
+    BumpBoost,
+    FixedEnd,
+    Variant,
+    draw_rows,
+)
+from wellorder.papers.multipartite_tables import PAIRS, Replicates
+from wellorder.papers.running import Run
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +80,47 @@ def test_a_line_with_a_missing_field_is_named(tmp_path):
         read_ratings(tmp_path)
 
 
-def test_boosting_comes_near_theory_and_svor_is_a_step_function():
-    curves = simulate()
+@pytest.fixture(scope="module")
+def curves():
+    """The methods of Figure 1, fitted as there."""
+    return simulate()
+
+
+def test_boosting_comes_near_theory_and_svor_is_a_step_function(curves):
     for name in ("pairs", "orboost", "proportional_odds"):
         assert curves[name].error < 0.1, name
+        assert curves[name].tau > 0.99
     assert curves["orboost"].thresholds == pytest.approx([-2.06, 0.0], abs=0.3)
     assert curves["proportional_odds"].thresholds == pytest.approx([-4.37, 0.0], abs=0.6)
-    steps = curves["svor"]
-    assert len(np.unique(steps.theory.round(6))) in (3, 4)
-    # the rises are steep, the treads flat: most of the scores lie near the steps' heights
-    near = np.abs(steps.estimate[:, None] - np.unique(steps.theory)).min(axis=1) < 0.35
-    assert near.mean() > 0.75
+    for name in ("svor", "svor immediate"):
+        steps = curves[name]
+        assert len(np.unique(steps.theory.round(6))) in (3, 4)
+        # the rises are steep, the treads flat: most of the scores lie near the steps' heights
+        near = np.abs(steps.estimate[:, None] - np.unique(steps.theory)).min(axis=1) < 0.35
+        assert near.mean() > 0.75, name
+
+
+def test_step_functions_rise_where_section_4_3_says():
+    x = np.linspace(-3.0, 3.0, 601)
+    p = np.array([norm.pdf(x, mean) for mean in (-2, 0, 2)])
+    p /= p.sum(axis=0)
+    assert ratio(x) == pytest.approx((p[1] + p[2]) / (p[0] + p[1]))
+    assert median_ratio(x) == pytest.approx((1 - 2 * p[0]) / p[1])
+    implicit = step_function(x, np.array([-1.2, 1.1]), "all")
+    assert np.unique(implicit) == pytest.approx([-2.2, -0.2, 0.1, 2.1])
+    # the paper: at −1.02, 0 and 1.02
+    assert crossings(x, implicit, np.unique(implicit)) == pytest.approx([-1.02, 0.0, 1.02], abs=0.011)
+    immediate = step_function(x, np.array([-1.2, 1.1]), "immediate")
+    median = 1 + (p.cumsum(axis=0) < 0.5).sum(axis=0)
+    assert (immediate[median == 1] == -2.2).all()
+    assert (immediate[median == 3] == 2.1).all()
+    assert np.unique(step_function(x, np.array([0.3, -0.2]), "immediate")) == pytest.approx([-0.7, 0.8])
+
+
+def test_shashua_and_levins_contours_are_the_odd_ones():
+    p1, p2, _ = np.random.default_rng(0).dirichlet(np.ones(3), 300).T
+    one, two, other = (np.argsort(np.argsort(each)) for each in contours(p1, p2).values())
+    assert np.corrcoef(one, two)[0, 1] > np.corrcoef(one, other)[0, 1]
 
 
 def test_theorys_relation_leaves_nothing_over_where_it_holds():
@@ -89,57 +140,252 @@ def test_proportional_odds_score_solves_its_own_equation():
 
 
 def test_samples_have_the_papers_sizes_and_share_no_row(ratings):
-    train, other, test = multipartite._draw(ratings, "unbalanced", 3)
+    train, other, test = draw_rows(ratings.rating, "unbalanced", 3)
     assert [len(part) for part in (train, other, test)] == [2500, 2500, 5000]
     assert np.bincount(ratings.rating[train])[1:].tolist() == list(SAMPLES["unbalanced"])
     assert len(set(train) | set(other) | set(test)) == 10_000
-    again = multipartite._draw(ratings, "unbalanced", 3)[0]
+    again = draw_rows(ratings.rating, "unbalanced", 3)[0]
     assert (train == again).all()
-    assert (train != multipartite._draw(ratings, "unbalanced", 4)[0]).any()
+    assert (train != draw_rows(ratings.rating, "unbalanced", 4)[0]).any()
+    half, beside, as_many = draw_rows(ratings.rating, "unbalanced", 3, times=0.5)
+    assert [len(part) for part in (half, beside, as_many)] == [1250, 1250, 5000]
+    assert set(half) <= set(train)
 
 
-def test_a_run_writes_records_goes_on_from_them_and_draws(ratings, tmp_path, monkeypatch):
-    monkeypatch.setattr(multipartite, "read_ratings", lambda folder: ratings)
-    monkeypatch.setattr(multipartite, "relate", lambda ratings: RELATIONS)
-    monkeypatch.setattr(multipartite, "simulate", lambda: CURVES)
-    few = {name: lambda make=make: make().set_params(n_estimators=5) for name, make in multipartite.METHODS.items()}
-    monkeypatch.setattr(multipartite, "METHODS", few)
-    records = tmp_path / "records.jsonl"
-    found = multipartite.reproduce(tmp_path, quick=True, records=records, n_jobs=1)
-    lines = found.lines()
-    assert len(records.read_text().splitlines()) == 2 * 5 * len(few)
-    assert any("of 60 values are within two standard errors" in line for line in lines)
-    seen = []
-    again = multipartite.reproduce(
-        tmp_path, quick=True, records=records, n_jobs=1, progress=lambda *each: seen.append(each)
-    )
-    assert again.lines() == lines
-    assert [each[:2] for each in seen] == [(51, 52), (52, 52)]
-    found.picture(tmp_path / "figures.png")
-    assert (tmp_path / "figures.png").stat().st_size > 10_000
+# --------------------------------------------------------------------------------------------------
+# Theorems 3 and 4.
+
+
+def test_theorem_3_is_the_best_order_and_theorem_4_finds_it():
+    problems = draw_problems(np.random.default_rng(0), 200, 4)
+    assert problems.swapped(problems.best) == pytest.approx(problems.least_swapped(), abs=1e-12)
+    consistent = minimise_exponential(problems.consistent_pairs)
+    apart = 0.5 * np.log(problems.best)
+    assert consistent == pytest.approx(apart - apart[:, :1], abs=1e-4)
+    assert not problems.misordered(consistent).any()
+    assert problems.misordered(minimise_exponential(problems.pairs)).any()
+
+
+def test_plain_pairs_misorder_a_known_problem():
+    share, often = np.array([0.52, 0.13, 0.35]), np.array([[0.0, 1.0, 0.0], [0.14, 0.0, 0.86], [0.0, 0.56, 0.44]])
+    mass = share[:, None] * often
+    problem = Problems(mass[None])
+    plain = minimise_exponential(problem.pairs)
+    assert plain.argsort().tolist() == [[0, 1, 2]]
+    assert float((problem.swapped(plain) - problem.swapped(problem.best))[0]) > 0.07
+    drawn = sample_problem(np.random.default_rng(0), mass, 1_000, 5)
+    assert drawn.mass.sum(axis=(1, 2)) == pytest.approx(1.0)
+    assert (minimise_exponential(drawn.consistent_pairs).argsort() == problem.best.argsort()).all()
+
+
+# --------------------------------------------------------------------------------------------------
+# What the paper leaves open.
+
+
+@pytest.mark.parametrize("loss", ["orboost", "proportional_odds"])
+def test_a_fixed_threshold_leaves_the_others_at_their_best(loss):
+    rng = np.random.default_rng(0)
+    scores, level = rng.standard_normal(80), rng.integers(0, 5, 80).astype(np.int32)
+    scores = scores + 0.5 * level - 2.0
+    rows, fixed = GradedRows(level, np.ones(80), 5), FixedEnd(loss)
+    risk, thresholds = fixed.at(scores, rows)
+    assert thresholds[-1] == 0.0
+    assert (np.diff(thresholds) >= 0).all()
+
+    def value(free):
+        ordered = np.append(-np.cumsum(np.exp(free))[::-1], 0.0)
+        return fixed.value(scores, rows, ordered)
+
+    best = minimize(value, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10, "maxiter": 4000})
+    assert risk.value == pytest.approx(best.fun, rel=1e-6)
+    step = 1e-5 * rng.standard_normal(80)
+    moved = fixed.at(scores + step, rows)[0].value - fixed.at(scores - step, rows)[0].value
+    assert moved == pytest.approx(2 * float(risk.gradient @ step), rel=1e-4)
+
+
+def test_the_same_choice_of_bumps_is_the_same_boosting(ratings):
+    X, y = ratings.X[:600].round(1), ratings.rating[:600]
+    X_val, y_val = ratings.X[600:1200], ratings.rating[600:1200]
+    for loss, order in (("pairs", "linear"), ("proportional_odds", "full")):
+        ours = BumpBoost(loss, order=order, choice="gain", n_estimators=15).fit(X, y, X_val=X_val, y_val=y_val)
+        theirs = OrderBoost(loss, order=order, n_estimators=15).fit(X, y, X_val=X_val, y_val=y_val)
+        assert ours.decision_function(X) == pytest.approx(theirs.decision_function(X), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options", [{"choice": "slope"}, {"choice": "random"}, {"constant": False}, {"choice": "gain", "judged": "swaps"}]
+)
+@pytest.mark.parametrize("method", PAPERS_OWN)
+def test_every_other_choice_learns_as_well(ratings, method, options):
+    X, y, held = ratings.X[:500], ratings.rating[:500], slice(500, 1000)
+    model = Variant("other", bumps={**options, "n_estimators": 40}).model(method)
+    model.fit(X, y, X_val=ratings.X[held], y_val=ratings.rating[held])
+    assert model.score(ratings.X[held], ratings.rating[held]) > 0.7
+    if not options.get("constant", True) and method != "pair rank":
+        assert model.thresholds_[-1] == 0.0
+
+
+def test_variants_change_the_columns_that_they_name():
+    rng = np.random.default_rng(0)
+    year = rng.integers(1930, 1999, 50).astype(float)
+    ratings = Ratings(rng.standard_normal((50, 44)), np.ones(50, dtype=int), year)
+    assert VARIANTS["base"].columns(ratings) is ratings.X
+    assert VARIANTS["no date"].columns(ratings).shape == (50, 42)
+    decade = VARIANTS["decade"].columns(ratings)
+    assert len(np.unique(decade[:, 24])) == len(np.unique(year // 10))
+    assert decade.std(axis=0)[24] == pytest.approx(1.0)
+    assert (np.delete(decade, 24, axis=1) == np.delete(ratings.X, 24, axis=1)).all()
+
+
+# --------------------------------------------------------------------------------------------------
+# Parts, and tables from records alone.
+
+
+def test_a_run_writes_records_goes_on_from_them_and_its_tables_are_the_same(ratings, tmp_path, monkeypatch):
+    monkeypatch.setattr(multipartite_tables, "read_ratings", lambda folder: ratings)
+    few = {
+        name: lambda make=make: make().set_params(n_estimators=5)
+        for name, make in METHODS.items()
+        if not name.startswith("plug-in")
+    }
+    for module in (multipartite_tables, multipartite_replicates):
+        monkeypatch.setattr(module, "METHODS", few)
+    part, seen = PARTS["tables-2-3"], []
+    path = tmp_path / "records.jsonl"
+    made = part.run(Run(tmp_path, True, RecordFile(path), 1))
+    assert len(path.read_text().splitlines()) == 2 * 5 * len(few) == len(made)
+    again = part.run(Run(tmp_path, True, RecordFile(path), 1, lambda *each: seen.append(each)))
+    assert seen == []
+    assert list(part.lines(again)) == list(part.lines(made))
+
+
+def test_a_variant_is_fitted_and_named(ratings, tmp_path, monkeypatch):
+    monkeypatch.setattr(multipartite_tables, "read_ratings", lambda folder: ratings)
+    some = {
+        "base": VARIANTS["base"],
+        "decade": Variant("all rounds", validation=0.0, options={"n_estimators": 4}),
+        "unit costs": VARIANTS["unit costs"],
+    }
+    few = {name: lambda make=METHODS[name]: make().set_params(n_estimators=5) for name in PAPERS_OWN}
+    for module in (multipartite_tables, multipartite_replicates):
+        monkeypatch.setattr(module, "VARIANTS", some)
+        monkeypatch.setattr(module, "METHODS", few)
+    records = PARTS["variants"].run(Run(tmp_path, True, n_jobs=1))
+    assert len(records) == 2 * 2 * (3 + 3 + 1)
+    lines = list(PARTS["variants"].lines(records))
+    assert sum(line.startswith("| all rounds | 2 |") for line in lines) == 2
+    assert sum(line.startswith("| pair rank with unit costs") for line in lines) == 2
+
+
+def _made_records(methods=PAPERS_OWN, n=4, ours=None):
+    rng = np.random.default_rng(0)
+    thresholds = {"balanced": [-0.0932, -0.0656, -0.0386, 0.0], "unbalanced": [-0.7742, -0.7742, -0.4183, 0.0]}
+    return [
+        Record(
+            f"{sample}{number}{method}",
+            sample,
+            method,
+            number,
+            0,
+            number,
+            1,
+            1,
+            {pair: 0.4 + 0.001 * rng.standard_normal() + (ours or {}).get((method, pair), 0.0) for pair in PAIRS},
+            {"thresholds": thresholds[sample], "rounds": 7},
+        )
+        for sample in SAMPLES
+        for number in range(n)
+        for method in methods
+    ]
 
 
 def test_the_papers_own_thresholds_give_its_table_of_costs():
-    records = tuple(
-        Record(f"{sample}{number}{method}", sample, method, number, 0, 0, 1, 1, metrics, {"thresholds": thresholds})
-        for sample, thresholds in (
-            ("balanced", [-0.0932, -0.0656, -0.0386, 0.0]),
-            ("unbalanced", [-0.7742, -0.7742, -0.4183, 0.0]),
-        )
-        for number in range(2)
-        for method in ("pair rank", "prop odds", "or boost")
-        for metrics in [{f"{a} vs {b}": 0.4 for a in range(1, 5) for b in range(a + 1, 6)}]
-    )
-    lines = Multipartite(records, 2, CURVES, RELATIONS, ("pair rank", "prop odds", "or boost")).lines()
+    lines = list(PARTS["tables-2-3"].lines(_made_records((*PAPERS_OWN, "plug-in"))))
     costs = {line.split(" | ")[0]: line.split(" | ")[1:] for line in lines if ", ours |" in line}
     assert costs["| balanced, ours"][1:4] == ["1.028", "1.056", "1.098"]
     assert costs["| unbalanced, ours"][2:4] == ["1.427", "2.169"]
+    assert any(line.startswith("| unbalanced |") and "4 of 4 replicates" in line for line in lines)
 
 
-def test_relations_of_a_small_sample(ratings):
-    found = relate(ratings, n_estimators=50, n_rows=500)
-    assert found.against["orboost"].error < 0.35
-    assert set(found.by_cost) == {1.0, 2.0, 5.0, 10.0}
+def test_the_papers_bold_is_the_lowest_of_each_line():
+    lines = list(PARTS["tables-2-3"].lines(_made_records((*PAPERS_OWN, "plug-in"))))
+    start = next(number for number, line in enumerate(lines) if line.startswith("**Table 3.**"))
+    bold = [[cell.startswith("**") for cell in line.split(" | ")[1:4]] for line in lines[start:] if " vs " in line][:20]
+    # prop odds on 1 vs 2, 3 and 4 of the balanced half and on 1 vs 2 of the other; pair rank on all others
+    assert [line.index(True) for line in bold] == [1, 1, 1, *[0] * 7, 1, *[0] * 9]
+
+
+def test_a_difference_that_is_there_is_told():
+    better = {("pair rank", pair): -0.03 for pair in PAIRS[:5]}
+    lines = list(PARTS["tables-2-3"].lines(_made_records((*PAPERS_OWN, "plug-in"), 12, better)))
+    start = next(number for number, line in enumerate(lines) if line.startswith("**Pairwise ranking against"))
+    told = {line.split(" | ")[0]: line.split(" | ")[2] for line in lines[start : start + 16] if line.startswith("| ")}
+    assert all(told[f"| {pair}"].startswith(("**-0.029", "**-0.030")) for pair in PAIRS[:5])
+    assert not any(told[f"| {pair}"].startswith("**") for pair in PAIRS[5:])
+
+
+def test_the_cost_counts_distant_swaps_more():
+    flat = Replicates(_made_records(n=2))
+    near = Replicates(_made_records(n=2, ours={("pair rank", "4 vs 5"): 0.1}))
+    far = Replicates(_made_records(n=2, ours={("pair rank", "1 vs 5"): 0.1}))
+    base = flat.cost("balanced", "pair rank")
+    assert near.cost("balanced", "pair rank") - base == pytest.approx(0.01)
+    assert far.cost("balanced", "pair rank") - base == pytest.approx(0.04)
+    weights = {(a, b): (b - a) / 10 for a, b in combinations(range(1, 6), 2)}
+    assert sum(weights.values()) == pytest.approx(2.0)
+
+
+def test_figures_are_drawn_and_told_from_records(ratings, curves, tmp_path, monkeypatch):
+    small = relate(ratings, n_estimators=20, n_rows=300)
+    assert small.against["orboost"].error < 0.5
+    monkeypatch.setattr(multipartite, "read_ratings", lambda folder: ratings)
+    monkeypatch.setattr(multipartite, "relate", lambda ratings, n_estimators: small)
+    monkeypatch.setattr(multipartite, "simulate", lambda methods: {name: curves[name] for name in methods})
+    monkeypatch.setattr(multipartite, "_N_JUDGED", 200)
+    run = Run(Path(tmp_path), quick=True, n_jobs=1)
+    found = {name: tuple(PARTS[name].run(run)) for name in ("figure-1", "figure-2", "figures-3-4")}
+    again = {name: tuple(Record.from_json(each.to_json()) for each in records) for name, records in found.items()}
+    for name in found:
+        assert list(PARTS[name].lines(again[name])) == list(PARTS[name].lines(found[name]))
+    lines = list(PARTS["figure-1"].lines(found["figure-1"]))
+    assert sum("a step function" in line for line in lines) == 2
+    picture(again, tmp_path / "figures.png")
+    assert (tmp_path / "figures.png").stat().st_size > 10_000
+
+
+def test_small_problems_and_sizes_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(multipartite, "_N_PROBLEMS", {3: 60, 4: 60})
+    monkeypatch.setattr(multipartite, "_SIZES", (40, 60))
+    monkeypatch.setattr(multipartite, "_SEEDS", range(2))
+    run = Run(Path(tmp_path), quick=True, n_jobs=1)
+    lines = list(PARTS["theorem-4"].lines(PARTS["theorem-4"].run(run)))
+    assert any("consistent ones 0" in line for line in lines)
+    lines = list(PARTS["sizes"].lines(PARTS["sizes"].run(run)))
+    assert [line.split(" | ")[0] for line in lines[-2:]] == ["| 120", "| 180"]
+
+
+def test_svors_thresholds_are_told_for_each_cost(ratings, tmp_path, monkeypatch):
+    monkeypatch.setattr(multipartite, "read_ratings", lambda folder: ratings)
+    monkeypatch.setattr(multipartite, "_SVOR_COSTS", (1.0, 10.0))
+    monkeypatch.setattr(multipartite, "_SVOR_SEEDS", range(2))
+    drawn = multipartite.three_categories
+    monkeypatch.setattr(multipartite, "three_categories", lambda ratings, seed: drawn(ratings, seed, 150))
+    records = PARTS["svor"].run(Run(Path(tmp_path), n_jobs=1))
+    lines = list(PARTS["svor"].lines(records))
+    assert sum(line.startswith(("| 1 |", "| 10 |")) for line in lines) == 2
+    assert records[0].metrics["shift"] > 0
+
+
+def test_a_shift_costs_what_the_objective_gains(ratings):
+    """Moving all scores by one, thresholds following, gains ½‖g‖² at the minimum."""
+    category, train, _ = multipartite.three_categories(ratings, 0, 120)
+    X, y = ratings.X[train], category[train]
+    model = SVOR(kernel="rbf", gamma=1.0, tol=1e-8).fit(X, y)
+    K = np.exp(-model.gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    f = model.decision_function(X)
+    coef = np.linalg.solve(K + 1e-8 * np.eye(len(K)), np.stack([f, f + 1.0], axis=1))
+    before, after = 0.5 * np.einsum("ik,ik->k", coef, K @ coef)
+    assert after - before == pytest.approx(multipartite._cost_of_a_shift(X, model.gamma), rel=1e-3)
 
 
 def test_the_tripartite_costs_are_consistent():
@@ -147,16 +393,4 @@ def test_the_tripartite_costs_are_consistent():
 
 
 def test_it_is_among_the_papers():
-    assert PAPERS["multipartite"].reproduce is multipartite.reproduce
-
-
-_X = np.linspace(-1.0, 1.0, 50)
-CURVES = {
-    name: TheoryCurve(np.linspace(-1, 1, 241), np.linspace(-1, 1, 241), np.array([-1.0, 0.0]), 3)
-    for name in ("pairs", "orboost", "proportional_odds", "svor")
-}
-RELATIONS = Relations(
-    {name: Relation(name, _X, _X, (_X, _X)) for name in ("orboost", "squared", "proportional_odds", "svor")},
-    {cost: _X * cost for cost in (1.0, 2.0, 5.0, 10.0)},
-    {"orboost": np.array([-0.2, 0.0])},
-)
+    assert PAPERS["multipartite"].parts is PARTS

@@ -7,11 +7,20 @@ import pytest
 
 from wellorder.cli.main import main
 from wellorder.data import DataError
+from wellorder.estimators import RankSVM, SwapSVM
 from wellorder.evaluation import Record, read_records
-from wellorder.papers import reproduce, swapped_pairs
-from wellorder.papers.swapped_pairs import TableOne
+from wellorder.papers import reproduce, swapped_pairs, swapped_pairs_protocol
+from wellorder.papers.swapped_pairs import Duel, TableOne
+from wellorder.papers.swapped_pairs_protocol import DATA_SETS, METHODS, DataSet, SumRankSVM, SumSwapSVM
 
 FEW = ("SwapSVM", "RankSVM")
+PAPERS_OWN = ((20.0, 1.0, "††"), (18.0, 1.0, ""), (15.0, 2.0, ""))
+
+
+def only_set(monkeypatch, each):
+    """Put a made data set in the place of the paper's."""
+    for module in (swapped_pairs, swapped_pairs_protocol):
+        monkeypatch.setattr(module, "DATA_SETS", {"Made": each})
 
 
 @pytest.fixture
@@ -21,10 +30,9 @@ def small(tmp_path, monkeypatch):
     rows = [f"{a:.4f},{b:.4f},{a - b + 0.3 * rng.standard_normal():.4f}" for a, b in rng.standard_normal((50, 2))]
     header = ["@relation made", "@attribute a numeric", "@attribute b numeric", "@attribute y numeric", "@data"]
     (tmp_path / "made.arff").write_text("\n".join([*header, *rows]), encoding="utf-8")
-    made = swapped_pairs.DataSet("made.arff", "y", 30, 20, ((20.0, 1.0, "††"), (18.0, 1.0, ""), (15.0, 2.0, "")))
-    monkeypatch.setattr(swapped_pairs, "DATA_SETS", {"Made": made})
-    monkeypatch.setattr(swapped_pairs, "METHODS", {name: swapped_pairs.METHODS[name] for name in FEW})
-    monkeypatch.setattr(swapped_pairs, "_COSTS", (0.1,))
+    only_set(monkeypatch, DataSet("made.arff", "y", 2, 0, 30, 20, PAPERS_OWN))
+    monkeypatch.setattr(swapped_pairs, "METHODS", {name: METHODS[name] for name in FEW})
+    monkeypatch.setattr(swapped_pairs_protocol, "COSTS", (0.1,))
     return tmp_path
 
 
@@ -59,8 +67,7 @@ def test_records_are_gone_on_from(small):
 @pytest.fixture
 def a_table(monkeypatch):
     """Makes a table whose values are given."""
-    made = swapped_pairs.DataSet("", "y", 30, 20, ((20.0, 1.0, "††"), (18.0, 1.0, ""), (15.0, 2.0, "")))
-    monkeypatch.setattr(swapped_pairs, "DATA_SETS", {"Made": made})
+    only_set(monkeypatch, DataSet("", "y", 2, 0, 30, 20, PAPERS_OWN))
 
     def with_values(ours, swap):
         return TableOne(
@@ -88,6 +95,62 @@ def test_lines_say_where_we_stand(a_table):
     worse = "\n".join(a_table([18.0, 19.0, 17.0, 18.0], [24.0, 24.5, 23.9, 24.0]).lines())
     assert "0 of 1 sets; not on Made." in worse
     assert "SwapSVM on Made (+9.10)" in worse
+
+
+def test_the_papers_own_test_is_found_again_in_its_printed_values():
+    def duel(column):
+        means = np.array([(each.paper[2][0], each.paper[column][0]) for each in DATA_SETS.values()])
+        return Duel(means, [bool(each.paper[column][2]) for each in DATA_SETS.values()]).cells()
+
+    assert duel(0)[:5] == ["8", "7", "1", "3", "0"]  # as its text says: 8 of 12, 1 tie, 7 significant; no loss is
+    assert duel(1)[:5] == ["9", "6", "0", "3", "0"]
+    # 0.02043 and 0.01089, printed there, are of means with more decimals than are printed
+    np.testing.assert_allclose([float(duel(column)[6]) for column in (0, 1)], [0.02043, 0.01089], atol=2e-4)
+
+
+def test_the_papers_claims_are_held_against_ours(monkeypatch):
+    sets = {
+        f"Made {k}": DataSet("", "y", 2, 0, 30, 20, ((20.0 + k, 1.0, "††"), (18.0 + k, 1.0, ""), (15.0, 2.0, "")))
+        for k in range(4)
+    }
+    monkeypatch.setattr(swapped_pairs, "DATA_SETS", sets)
+    monkeypatch.setattr(swapped_pairs_protocol, "DATA_SETS", sets)
+    above = {"SwapSVM": (0.0, 0.0, 0.0, 0.0), "SVOR5": (3.0, 4.0, 3.0, 0.0), "Herbrich5": (1.0, 2.0, 3.0, -2.0)}
+    noise = {"SwapSVM": (-0.2, 0.2), "SVOR5": (-0.1, 0.1), "Herbrich5": (-40.0, 40.0)}
+    records = [
+        Record("k", name, method, repeat, 0, 0, 30, 20, {"swapped_pairs": (50 + above[method][k] + each) / 100})
+        for k, name in enumerate(sets)
+        for method in above
+        for repeat, each in enumerate(noise[method])
+    ]
+    lines = TableOne(records).lines()
+    assert "| SVOR5 | the paper | 4 | 4 | 0 | 0 | 0 | -6.50 | 0.0010 | 0.0625 |" in lines
+    assert "| SVOR5 | ours | 3 | 3 | 1 | 0 | 0 | -2.50 | 0.0316 | 0.1250 |" in lines
+    assert "| Herbrich5 | ours | 3 | 0 | 0 | 1 | 0 | -1.00 | 0.2114 | 0.3125 |" in lines
+
+
+def test_the_largest_cost_chosen_is_counted(small):
+    text = "\n".join(run_table(small).lines())
+    assert "SwapSVM 0 %, RankSVM 0 %." in text
+
+
+def test_a_cost_of_the_sum_is_one_in_every_part_of_the_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 3)), np.repeat(np.arange(20), 2)
+    for ours, plain in ((SumRankSVM, RankSVM), (SumSwapSVM, SwapSVM)):
+        for n in (40, 30):
+            n_pairs = sum(a > b for a in y[:n] for b in y[:n])
+            found = ours(0.01, tol=1e-6).fit(X[:n], y[:n])
+            np.testing.assert_allclose(found.coef_, plain(0.01 * n_pairs / n, tol=1e-6).fit(X[:n], y[:n]).coef_)
+            assert found.C == 0.01
+
+
+def test_data_with_other_columns_than_the_papers_are_refused(small, monkeypatch):
+    only_set(monkeypatch, DataSet("made.arff", "y", 3, 1, 30, 20, PAPERS_OWN))
+    with pytest.raises(
+        DataError, match="of its 2 attributes 0 are nominal, and the paper's Made has 3, of which 1 are"
+    ):
+        run_table(small)
 
 
 def test_a_picture_is_drawn(a_table, tmp_path):
@@ -118,8 +181,8 @@ def test_the_command_names_what_is_wrong(arguments, message, capsys, monkeypatch
 
 def test_the_command_prints_the_table(small, capsys):
     with pytest.raises(SystemExit):
-        main(["reproduce", "swapped-pairs", "--data", str(small), "--quick", "--jobs", "1"])
-    assert "| Made | 30 / 20 |" in capsys.readouterr().out
+        main(["reproduce", "swapped-pairs", "--part", "table-1", "--data", str(small), "--quick", "--jobs", "1"])
+    assert "| Made | 2 (0) | 30 / 20 |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

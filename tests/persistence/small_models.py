@@ -100,6 +100,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "wellorder.MultipleHyperplaneRanker": [
         {},
         {"estimator": wo.RankBoost(n_estimators=2), "aggregate": "weighted_borda", "metric": "swapped_pairs"},
+        {"pairs": "cumulative"},
     ],
     "wellorder.NestedRanker": [{}, {"keep": (8,)}],
     "wellorder.OrderEnsemble": [{"estimators": [("svm", wo.RankSVM()), ("ridge", wo.RidgeRanker())]}],

@@ -42,6 +42,8 @@ RANKERS = {
     "regression": wo.BoostedTrees("ranks", n_estimators=50),
     "lambdarank": wo.BoostedTrees("lambdarank", n_estimators=50),
     "steps": wo.RankBoost(n_estimators=50),
+    "columns": wo.BestFeature(),
+    "columns by a metric": wo.BestFeature(metric="ndcg@10"),
 }
 
 

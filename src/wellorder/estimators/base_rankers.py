@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Integral
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from sklearn import config_context
@@ -25,28 +25,28 @@ from .base import NOTHING_TOLD_APART, read_order, warn_of_one_score
 from .rank_svm import RankSVM
 
 # --------------------------------------------------------------------------------------------------
-# Several linear functions side by side, each over its own two parts of the rows; X is read once for all of them.
+# Several linear functions side by side, each over its own parts of the rows; X is read once for all of them.
 
 
 class StackedSpace:
-    """Scores f_r(x) = scale_r · v_rᵀx of the rows of two parts, for each function r, one below the other.
+    """Scores f_r(x) = scale_r · v_rᵀx of the rows of some parts, for each function r, one below the other.
 
-    ``parts`` are dense or CSR blocks of rows; ``ends[r]`` are the two parts whose rows function r scores. The scores
+    ``parts`` are dense or CSR blocks of rows; ``scored[r]`` are the parts whose rows function r scores. The scores
     are those of function 0 on its first part, on its second, those of function 1, and so on; coefficients are
     v_0, v_1, …, and ‖f‖² = Σ ‖v_r‖². One product with a part serves all functions that score it.
     """
 
-    def __init__(self, parts: list[Any], ends: list[tuple[int, int]], scale: Floats) -> None:
+    def __init__(self, parts: list[Any], scored: list[list[int]], scale: Floats) -> None:
         self._parts, self.scale = parts, scale
         self.width = int(parts[0].shape[1])
-        self.n_coef = self.width * len(ends)
-        sizes = [[parts[end].shape[0] for end in pair] for pair in ends]
-        stops = np.cumsum(np.ravel(sizes))
-        self.n_rows = int(stops[-1])
+        self.n_coef = self.width * len(scored)
         self._places: list[list[tuple[int, slice]]] = [[] for _ in parts]
-        for number, (pair, stop, size) in enumerate(zip(ends, stops.reshape(-1, 2), sizes, strict=True)):
-            for end, last, length in zip(pair, stop.tolist(), size, strict=True):
-                self._places[end].append((number, slice(last - length, last)))
+        stop = 0
+        for number, mine in enumerate(scored):
+            for part in mine:
+                start, stop = stop, stop + int(parts[part].shape[0])
+                self._places[part].append((number, slice(start, stop)))
+        self.n_rows = stop
 
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all functions."""
@@ -95,9 +95,9 @@ class StackedSpace:
 
 
 # --------------------------------------------------------------------------------------------------
-# One ranker for each two levels, all of them in one go.
+# One ranker for each two levels, or sets of levels, all of them in one go.
 #
-# Ranker r minimises ½‖w_r‖² + C·n_r/ΣW_r · Σ W_ij ℓ(w_rᵀ(x_i − x_j)) over the rows of its two levels. None has to do
+# Ranker r minimises ½‖w_r‖² + C·n_r/ΣW_r · Σ W_ij ℓ(w_rᵀ(x_i − x_j)) over the rows of its two sides. None has to do
 # with another, so that their sum is one problem, over rows stacked one ranker below the other: its sorts and sweeps
 # are few and long, and each product with X serves all rankers. Divided by C·n_r, every ranker's part is of the same
 # size,
@@ -122,6 +122,10 @@ MOST_STACKED = 50_000
 """Up to this many rows stacking pays, as it saves calls; beyond, what is swept over should fit into the cache."""
 
 
+Sides: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""The levels of the rows that a ranker is to put below, and of those that it is to put above them."""
+
+
 class _SolverSettings(TypedDict):
     tol: float
     max_iter: int
@@ -129,7 +133,7 @@ class _SolverSettings(TypedDict):
 
 @dataclass(frozen=True)
 class Stack:
-    """Rows of two levels each, one ranker below the other, and their pairs."""
+    """Rows of two sides each, one ranker below the other, and their pairs."""
 
     space: StackedSpace
     pairs: GradedPairs
@@ -175,22 +179,27 @@ class Stack:
 
 @dataclass(frozen=True)
 class LevelledRows:
-    """Graded rows, and which two levels each ranker is for."""
+    """Graded rows, and which levels each ranker tells from which."""
 
     X: Any
     level: Ints
     group: Ints | None
     weight: Floats | None
     balance: Balance
-    ends: list[tuple[int, int]]
+    sides: list[Sides]
     compiled: bool | None = None
     """Which form of the sweeps to use; None: by size. A sample of large data keeps theirs."""
 
     @property
     def n_stacked(self) -> int:
         """How many rows there are once they are stacked."""
-        sizes = np.bincount(self.level[self.level >= 0], minlength=1 + int(np.max(self.ends)))
-        return int(sizes[np.array(self.ends)].sum())
+        taken = [level for low, high in self.sides for level in (*low, *high)]
+        sizes = np.bincount(self.level[self.level >= 0], minlength=1 + max(taken))
+        return int(sizes[taken].sum())
+
+    def of_sides(self, sides: Sides) -> Bools:
+        """Say which rows a ranker of two sides is fitted to."""
+        return np.isin(self.level, [*sides[0], *sides[1]])
 
     def sample(self, size: int, rng: np.random.Generator) -> LevelledRows:
         """Draw about so many rows, every level among them where there are few."""
@@ -199,16 +208,16 @@ class LevelledRows:
         rows, some = pairs.sample(size, rng)
         group = None if self.group is None else self.group[rows]
         return LevelledRows(
-            self.X[rows], self.level[rows], group, some.row_weight, self.balance, self.ends, compiled=some.compiled
+            self.X[rows], self.level[rows], group, some.row_weight, self.balance, self.sides, compiled=some.compiled
         )
 
 
 def stack_rows(rows: LevelledRows, C: float) -> Stack | None:
     """Stack the rows, ranker by ranker; None where some ranker has no pair."""
-    used = np.unique(rows.ends).tolist()
+    used = sorted({level for low, high in rows.sides for level in (*low, *high)})
     members = {level: np.flatnonzero(rows.level == level) for level in used}
-    sizes = np.array([[len(members[end]) for end in pair] for pair in rows.ends])
-    number = np.concatenate([members[end] for pair in rows.ends for end in pair])
+    sizes = np.array([[sum(len(members[level]) for level in side) for side in both] for both in rows.sides])
+    number = np.concatenate([members[level] for low, high in rows.sides for level in (*low, *high)])
     level = np.repeat(np.tile(np.array([0, 1], np.int32), len(sizes)), sizes.ravel())
     ranker = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes.sum(axis=1))
     group: Ints = ranker
@@ -230,8 +239,8 @@ def stack_rows(rows: LevelledRows, C: float) -> Stack | None:
     pairs = replace(pairs, group_factor=factor / total[of_group])
     in_pairs = None if weight is None else weight[pairs.active]
     mass = np.bincount(ranker[pairs.active], in_pairs, minlength=len(sizes)).astype(float)
-    ends = [(used.index(low), used.index(high)) for low, high in rows.ends]
-    space = StackedSpace([rows.X[members[level]] for level in used], ends, np.sqrt(C * mass))
+    scored = [[used.index(level) for level in (*low, *high)] for low, high in rows.sides]
+    space = StackedSpace([rows.X[members[level]] for level in used], scored, np.sqrt(C * mass))
     return Stack(space, pairs, n_pairs, mass, ranker)
 
 
@@ -241,7 +250,7 @@ def solve_side_by_side(rows: LevelledRows, C: float, *, tol: float, max_iter: in
     From coarse to fine: a sample gives the start and the shape of the Hessian.
     """
     rows = replace(rows, X=near_zero(rows.X)[0])
-    n_rankers, d = len(rows.ends), int(rows.X.shape[1])
+    n_rankers, d = len(rows.sides), int(rows.X.shape[1])
     settings: _SolverSettings = {"tol": tol / n_rankers, "max_iter": max_iter}  # all of a gap may be one ranker's
     stacks, rng = [stack_rows(rows, C)], np.random.default_rng(0)  # the sample decides the path, never the answer
     size = int(np.count_nonzero(rows.level >= 0)) // _RATIO
@@ -356,13 +365,13 @@ def _compares(model: Any) -> bool:
 
 
 def draw_rows(
-    rows: LevelledRows, ends: tuple[int, int], max_samples: float | int | None, rng: np.random.Generator
+    rows: LevelledRows, sides: Sides, max_samples: float | int | None, rng: np.random.Generator
 ) -> tuple[Ints, Floats | None]:
-    """Return the rows of two levels and their weights, or some of them, with weights that make up for it.
+    """Return the rows of two sides and their weights, or some of them, with weights that make up for it.
 
     All of them where so few are wanted that none would be left to compare.
     """
-    mine = np.flatnonzero((rows.level == ends[0]) | (rows.level == ends[1])).astype(np.int32)
+    mine = np.flatnonzero(rows.of_sides(sides)).astype(np.int32)
     group = None if rows.group is None else rows.group[mine]
     weight = None if rows.weight is None else rows.weight[mine]
     if max_samples is None:
@@ -371,7 +380,7 @@ def draw_rows(
     size = int(np.ceil(float(max_samples) * len(mine))) if share else int(max_samples)
     if size >= len(mine):
         return mine, weight
-    level = (rows.level[mine] == ends[1]).astype(np.int32)
+    level = np.isin(rows.level[mine], sides[1]).astype(np.int32)
     drawn, some = make_pairs(level, group, weight, OrderGraph.full(range(2)), "pairs").sample(size, rng)
     return (mine[drawn], some.row_weight) if some.n_pairs else (mine, weight)
 
@@ -416,13 +425,13 @@ def fit_stacked(base: RankSVM, rows: LevelledRows) -> list[RankSVM] | None:
             return None
         warn_of_time(f"after {results[0].n_iter} steps", stacklevel=6)
     fitted = []
-    for result, count, ends in zip(results, n_pairs.tolist(), rows.ends, strict=True):
+    for result, count, sides in zip(results, n_pairs.tolist(), rows.sides, strict=True):
         ranker = clone(base)
         ranker._store(result.coef, rows.X)
         ranker.n_features_in_ = int(rows.X.shape[1])
         ranker.objective_, ranker.gap_, ranker.n_iter_ = result.objective, result.gap, result.n_iter
         ranker.n_pairs_ = count
-        ranker.n_groups_ = 1 if rows.group is None else len(np.unique(rows.group[np.isin(rows.level, ends)]))
+        ranker.n_groups_ = 1 if rows.group is None else len(np.unique(rows.group[rows.of_sides(sides)]))
         fitted.append(ranker)
     if not any(result.coef.any() for result in results):
         warn_of_one_score(NOTHING_TOLD_APART, stacklevel=6)

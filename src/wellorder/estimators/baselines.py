@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
+from ..deadline import time_is_up, warn_of_time
 from ..losses import LOSSES, risk_at
 from ..methods import Grid, Method, Size, for_columns, too_many_columns
+from ..metrics import AnyMetric, Metric, parse
 from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swapped_weight
 from ..state import Part, figure, floats, place
 from ..sweeps import Floats
@@ -48,7 +51,7 @@ class LinearRanker(Ranker):
 
 
 class BestFeature(LinearRanker):
-    r"""The one column, upright or upside down, that swaps the fewest training pairs.
+    r"""The one column, upright or upside down, that swaps the fewest training pairs, or that a metric likes best.
 
     .. math:: f(x) = \pm x_j, \quad (j, \pm) = \arg\min \sum_{(i, k)} W_{ik} \, [f(x_i) \le f(x_k)]
 
@@ -56,6 +59,10 @@ class BestFeature(LinearRanker):
 
     Parameters
     ----------
+    metric : str, default=None
+        What the column is chosen by on the training rows: any name that ``wellorder.metrics.parse`` reads, such as
+        "ndcg@10" or "swapped_pairs(ties=half)", or a metric of your own. None: swapped pairs, a tie being one. In
+        ``wellorder.compare`` it is the metric that is compared by.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
 
@@ -66,7 +73,7 @@ class BestFeature(LinearRanker):
     feature_ : int
         The number of that column.
     swapped_pairs_ : float
-        Its share of swapped training pairs.
+        Its share of swapped training pairs, whatever it was chosen by.
     n_groups_ : int
         The groups that it was fitted on; 1 where none were given.
     n_features_in_, feature_names_in_
@@ -83,35 +90,66 @@ class BestFeature(LinearRanker):
     feature_: int
     swapped_pairs_: float
 
-    def __init__(self, *, levels: Any = None) -> None:
+    def __init__(self, *, metric: AnyMetric | None = None, levels: Any = None) -> None:
+        self.metric = metric
         self.levels = levels
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> BestFeature:
-        """Choose the column; y is grades, Grades or Comparisons."""
+        """Choose the column; y is grades, Grades or Comparisons.
+
+        Metrics of lists, such as NDCG, go without row weights.
+        """
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float64)
         order = as_order(y, groups, sample_weight, "full", self.levels)
         if isinstance(order, OrderSum):
             raise ValueError("BestFeature takes grades or comparisons, not their sum")
         pairs = order.to_pairs(X.shape[0])
         refuse_no_pairs(order, pairs.n_pairs)
-        least = _least_swapped(pairs, X)
-        # invariant: `best` is the first of the columns, upright and turned, seen so far with the fewest swaps
-        best = (np.inf, 0, False)
-        for feature in range(X.shape[1]) if least is None else np.argsort(least, kind="stable").tolist():
-            if least is not None and least[feature] > best[0]:
-                break
-            column = X[:, feature] if least is None else X[:, [feature]].toarray().ravel()
-            for turned in (False, True):
-                best = min(best, (_swapped(pairs, -column if turned else column), feature, turned))
+        metric = parse("swapped_pairs" if self.metric is None else self.metric, order.kind)
+        if str(metric) == "swapped_pairs":
+            self.feature_, turned = _best_column(X, lambda scores: _swapped(pairs, scores), _least_swapped(pairs, X))
+        else:
+            self.feature_, turned = _best_column(X, _cost_of(metric, order))
         self.n_groups_ = order.n_groups
-        swapped, self.feature_, turned = best
-        self.swapped_pairs_ = float(swapped / pairs.total)
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[self.feature_] = -1.0 if turned else 1.0
+        self.swapped_pairs_ = float(_swapped(pairs, np.asarray(X @ self.coef_)) / pairs.total)
         return self
 
     def _fitted_state(self) -> dict[str, Part]:
         return super()._fitted_state() | {"feature_": place(below="d"), "swapped_pairs_": figure()}
+
+
+def _best_column(X: Any, cost: Callable[[Floats], float], least: Floats | None = None) -> tuple[int, bool]:
+    """Return the first column of least cost, and whether it stands upside down; ``least`` bounds costs from below."""
+    # invariant: `best` is the first of the columns, upright and turned, seen so far with the least cost
+    best = (np.inf, 0, False)
+    columns = range(X.shape[1]) if least is None else np.argsort(least, kind="stable").tolist()
+    for n_seen, feature in enumerate(columns):
+        if least is not None and least[feature] > best[0]:
+            break
+        if n_seen and time_is_up():
+            warn_of_time(f"after {n_seen} of {len(columns)} columns")
+            break
+        column = X[:, [feature]].toarray().ravel() if sp.issparse(X) else X[:, feature]
+        for turned in (False, True):
+            best = min(best, (cost(-column if turned else column), feature, turned))
+    return best[1], best[2]
+
+
+def _cost_of(metric: Metric, order: Grades | Comparisons) -> Callable[[Floats], float]:
+    """Return what a metric takes off scores of the rows, the less the better."""
+    if metric.definition.needs == "probabilities":
+        raise ValueError(f"{metric} judges probabilities, and a column gives none; name a metric of scores")
+    sign = -1.0 if metric.greater_is_better else 1.0
+
+    def cost(scores: Floats) -> float:
+        value = metric.of_order(order, scores)
+        if np.isnan(value):
+            raise ValueError(f"{metric} is not defined on the training rows; name another metric")
+        return sign * value
+
+    return cost
 
 
 def _least_swapped(pairs: GradedPairs | ListedPairs, X: Any) -> Floats | None:
@@ -239,5 +277,6 @@ METHODS = {
         is_baseline=True,
         objection=too_many_columns,
         memory=for_columns,
+        follows="metric",
     ),
 }

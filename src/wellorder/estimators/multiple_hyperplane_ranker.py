@@ -1,10 +1,10 @@
-"""MultipleHyperplaneRanker: one ranker for each two grades, their rankings aggregated list by list."""
+"""MultipleHyperplaneRanker: one ranker for each two grades, or sets of them, aggregated list by list."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Mapping
-from itertools import pairwise
+from itertools import combinations, pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias
 
@@ -24,6 +24,7 @@ from ..sweeps import Floats
 from .base import Ranker, check_option, check_whole, list_scores, refuse_lost_pairs, refuse_no_pairs, validate_data
 from .base_rankers import (
     LevelledRows,
+    Sides,
     can_stack,
     check_base,
     draw_rows,
@@ -185,6 +186,14 @@ class MultipleHyperplaneRanker(Ranker):
 
     .. math:: s(x) = \sum_{a < b} \alpha_{ab} \, \#\{x' \text{ in the list}: f_{ab}(x') < f_{ab}(x)\}
 
+    With ``pairs="cumulative"`` the parts overlap: ranker (a, b) is fitted to the rows of all grades, but those
+    between a and b,
+
+    .. math:: \{x: \text{grade} \le a\} \text{ below } \{x: \text{grade} \ge b\}, \qquad a < b,
+
+    which of three grades are 0 | 1 2, 0 | 2 and 0 1 | 2: every ranker sees the lowest and the highest grade, and two
+    grades that are k apart are told apart by k(k + 1)/2 rankers, so that the wider a swap, the more it counts.
+
     or by another aggregate of the rankings. With two grades it is its base ranker: the same order. A row's score
     depends on the rows beside it: pass ``groups`` wherever scores are asked for; without them all rows are one list.
 
@@ -193,8 +202,9 @@ class MultipleHyperplaneRanker(Ranker):
     estimator : ranker, default=None
         What is fitted to each two grades: any ranker, or pipeline of one; it sees the grades as 0 and 1. None is
         ``RankSVM()``. Linear rankers of the squared hinge are fitted side by side where that is faster.
-    pairs : {"all", "adjacent"}, default="all"
-        One ranker for each two grades, or for each two neighbouring ones.
+    pairs : {"all", "adjacent", "cumulative"}, default="all"
+        One ranker for each two grades, for each two neighbouring ones, or for all grades up to the one against all from
+        the other on.
     aggregate : {"borda", "weighted_borda", "median", "markov"}, default="borda"
         Borda counts, weighted ones, the median of the places, or a Markov chain that moves to better rows.
     weights : mapping or array, default=None
@@ -217,7 +227,7 @@ class MultipleHyperplaneRanker(Ranker):
     ----------
     rankers_ : dict
         From (lower, higher) grade, in the user's labels, to the fitted ranker. Grades that never meet in a group have
-        none.
+        none. With ``pairs="cumulative"``, (a, b) is the one of the grades up to a against those from b on.
     weights_ : array
         α of each ranker, in the order of ``rankers_``; ones where the aggregate has no weights.
     n_groups_ : int
@@ -291,10 +301,10 @@ class MultipleHyperplaneRanker(Ranker):
         grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
         refuse_no_pairs(grades, grades.pairs.n_pairs)
         refuse_lost_pairs(grades.pairs)
-        ends = self._choose_ends(grades)
-        labels = grades.levels
-        fitted = self._fit_rankers(base, LevelledRows(X, grades.level, grades.group, grades.weight, "pairs", ends))
-        self.rankers_ = {(labels[low], labels[high]): ranker for (low, high), ranker in zip(ends, fitted, strict=True)}
+        parts = self._choose_parts(grades)
+        rows = LevelledRows(X, grades.level, grades.group, grades.weight, "pairs", list(parts.values()))
+        fitted, labels = self._fit_rankers(base, rows), grades.levels
+        self.rankers_ = {(labels[low], labels[high]): ranker for (low, high), ranker in zip(parts, fitted, strict=True)}
         self.weights_ = self._choose_weights(X, grades)
         self.n_groups_ = grades.n_groups
         return self
@@ -342,7 +352,8 @@ class MultipleHyperplaneRanker(Ranker):
         """Return the share of swapped pairs of each two grades, by the ranker of these two grades.
 
         It is not that of the aggregate: for that, see :func:`wellorder.metrics.order_error_rates`. Grades without a
-        ranker, and those that never meet in a group, have no entry.
+        ranker, and those that never meet in a group, have no entry. Whatever the rows that a ranker was fitted to,
+        those of its two grades alone are counted, so that rates can be compared over ``pairs``.
         """
         check_is_fitted(self)
         X = self._check_rows(X)
@@ -360,10 +371,9 @@ class MultipleHyperplaneRanker(Ranker):
         finite = finiteness(next(iter(self.rankers_.values())))
         return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False, ensure_all_finite=finite)
 
-    def _choose_ends(self, grades: Grades) -> list[tuple[int, int]]:
-        """Return the two level numbers of each ranker; those that never meet are named and left out."""
-        active = grades.level[grades.pairs.active]
-        present = np.unique(active).tolist()
+    def _choose_parts(self, grades: Grades) -> dict[tuple[int, int], Sides]:
+        """Return what each ranker, by its two level numbers, tells apart; those that never meet are named, left out."""
+        present = np.unique(grades.level[grades.pairs.active]).tolist()
         n = len(present)
         n_rankers, which = (n - 1, "neighbouring ones") if self.pairs == "adjacent" else (n * (n - 1) // 2, "of them")
         if n_rankers > MOST_RANKERS:
@@ -371,33 +381,39 @@ class MultipleHyperplaneRanker(Ranker):
                 f"y has {n:,} levels, and {type(self).__name__} fits a ranker to each two {which}: {n_rankers:,}, with "
                 f"at most {MOST_RANKERS}; bin the grades (better to five), or use RankSVM, which takes any number"
             )
+        wanted = {ends: self._sides(present, *ends) for ends in combinations(present, 2)}
         if self.pairs == "adjacent":
-            wanted = list(pairwise(present))
-        else:
-            wanted = [(low, high) for place, low in enumerate(present) for high in present[place + 1 :]]
+            wanted = {ends: wanted[ends] for ends in pairwise(present)}
         met = meeting(grades.level, grades.group, grades.weight, len(grades.levels))
-        ends = [pair for pair in wanted if met[pair]]
-        if len(ends) < len(wanted):
-            named = ", ".join(str(tuple(grades.levels[end] for end in pair)) for pair in wanted if not met[pair])
-            warnings.warn(f"no group holds rows of both grades, so no ranker is fitted for {named}", stacklevel=4)
-        if not ends:
+        parts = {ends: sides for ends, sides in wanted.items() if met[np.ix_(*sides)].any()}
+        if len(parts) < len(wanted):
+            named = ", ".join(str(tuple(grades.levels[end] for end in ends)) for ends in wanted if ends not in parts)
+            both = "sides" if self.pairs == "cumulative" else "grades"
+            warnings.warn(f"no group holds rows of both {both}, so no ranker is fitted for {named}", stacklevel=4)
+        if not parts:
             raise ValueError(
                 "there is no pair of rows to learn an order from: neighbouring grades never meet in a group; "
                 "use pairs='all'"
             )
-        return ends
+        return parts
+
+    def _sides(self, present: list[int], low: int, high: int) -> Sides:
+        """Return the levels below and above, of the ranker of two levels."""
+        if self.pairs != "cumulative":
+            return (low,), (high,)
+        return tuple(level for level in present if level <= low), tuple(level for level in present if level >= high)
 
     def _fit_rankers(self, base: Any, rows: LevelledRows) -> list[Any]:
         if self.max_samples is None and can_stack(base, rows) and (fitted := fit_stacked(base, rows)) is not None:
             return list(fitted)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        seeds = rng.integers(2**31 - 1, size=len(rows.ends)).tolist()
-        work = (delayed(self._fit_one)(base, rows, *job) for job in zip(rows.ends, seeds, strict=True))
+        seeds = rng.integers(2**31 - 1, size=len(rows.sides)).tolist()
+        work = (delayed(self._fit_one)(base, rows, *job) for job in zip(rows.sides, seeds, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(work))
 
-    def _fit_one(self, base: Any, rows: LevelledRows, ends: tuple[int, int], seed: int) -> Any:
-        mine, weight = draw_rows(rows, ends, self.max_samples, np.random.default_rng(seed))
-        level = (rows.level[mine] == ends[1]).astype(np.int64)
+    def _fit_one(self, base: Any, rows: LevelledRows, sides: Sides, seed: int) -> Any:
+        mine, weight = draw_rows(rows, sides, self.max_samples, np.random.default_rng(seed))
+        level = np.isin(rows.level[mine], sides[1]).astype(np.int64)
         group = None if rows.group is None else rows.group[mine]
         return fit_part(base, Sample(rows.X[mine], Given(level, group, weight)))
 
@@ -409,7 +425,7 @@ class MultipleHyperplaneRanker(Ranker):
         return best_weights(list(self.rankers_.values()), X, grades, self.metric)
 
     def _check_parameters(self) -> None:
-        check_option(self.pairs, "pairs", ("all", "adjacent"))
+        check_option(self.pairs, "pairs", ("all", "adjacent", "cumulative"))
         check_option(self.aggregate, "aggregate", _AGGREGATES)
         if self.weights is not None and self.aggregate not in _WEIGHTED:
             raise ValueError(f"aggregate={self.aggregate!r} has no weights; use {' or '.join(map(repr, _WEIGHTED))}")

@@ -367,7 +367,7 @@ def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[AnyMetric], b
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
-        values = {str(metric): value_of(metric, grades, scores) for metric in map(parse, metrics)}
+        values = {str(metric): metric.of_order(grades, scores) for metric in map(parse, metrics)}
         curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
         swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
@@ -411,11 +411,6 @@ def _are_all_tied(grades: Grades, scores: Floats) -> bool:
     return bool(len(rows)) and bool((scores[rows] == lowest[group]).all())
 
 
-def value_of(metric: Metric, grades: Grades, scores: Floats) -> float:
-    """Evaluate a metric; places in a list have no row weights, so metrics of lists go without them."""
-    return metric(grades if metric.definition.takes_weights else grades.without_weights(), scores)
-
-
 def judge_model(model: Any, part: Sample, metrics: Sequence[Metric]) -> list[float]:
     """Evaluate a fitted model by each metric; NaN, without a word, where one is not defined."""
     with warnings.catch_warnings():
@@ -424,7 +419,7 @@ def judge_model(model: Any, part: Sample, metrics: Sequence[Metric]) -> list[flo
             return [_of_pairs(metric, model, part) for metric in metrics]
         scores, order = part.scores(model), part.order
         if isinstance(order, Grades):
-            return [value_of(metric, order, scores) for metric in metrics]
+            return [metric.of_order(order, scores) for metric in metrics]
         rule = {"threshold": threshold_of(model), "advantage": advantage_of(model)}
         return [metric(order, scores, **rule) for metric in metrics]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import estimators, ratings
 from ..methods import Method, Size, offered_methods
+from ..metrics import Metric, is_ours
 from ..order import Comparisons, Grades
 from ..suggest import suggest
 
@@ -40,9 +41,14 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-def make_seeded(method: Method, seed: int) -> Any:
-    """Make the method's estimator, with everything that is random in it drawn from a seed."""
+def make_seeded(method: Method, seed: int, metric: Metric | None = None) -> Any:
+    """Make the method's estimator, with everything that is random in it drawn from a seed.
+
+    One that goes by a metric itself goes by the one that is compared by, if there is one.
+    """
     estimator = method.make()
+    if metric is not None and method.follows is not None:
+        estimator.set_params(**{method.follows: str(metric) if is_ours(metric) else metric})
     unset = [
         name
         for name, value in estimator.get_params().items()

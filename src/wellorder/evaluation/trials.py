@@ -166,7 +166,7 @@ def run_trial(
     with hear_warnings() as heard:
         try:
             part = task.training_part(split.train)
-            model = make_seeded(method, seed)
+            model = make_seeded(method, seed, protocol.measures[0])
             with deadline(left) as end:
                 params = choose_params(
                     model,

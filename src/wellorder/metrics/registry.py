@@ -374,6 +374,12 @@ class Metric:
             options["groups"] = groups
         return function(y, scores, **options)
 
+    def of_order(self, order: Grades | Comparisons, scores: Floats, **options: Any) -> float:
+        """Evaluate scores against an order as it is; places in a list have no weight, and go without those of rows."""
+        if isinstance(order, Grades) and not self.definition.takes_weights:
+            order = order.without_weights()
+        return self(order, scores, **options)
+
     def __str__(self) -> str:
         written = ",".join(f"{key}={value}" for key, value in self.options)
         return self.name + (f"({written})" if written else "") + ("" if self.cutoff is None else f"@{self.cutoff}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +13,9 @@ from scipy.stats import kendalltau
 
 from ..data import DataError
 from ..estimators import SVOR, OrderBoost
+from ..losses import Thresholds
 from ..order import OrderGraph
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Floats, Ints
 
 # --------------------------------------------------------------------------------------------------
 # MovieLens 100K as 'multipartite ranking' uses it: 97,139 ratings, 44 standardised predictors.
@@ -28,6 +29,16 @@ _UNUSUAL_USERS = (13, 181, 405, 445, 655, 774)
 COUNTS = (5_039, 10_846, 26_448, 33_842, 20_964)
 """How many ratings of 1 to 5 the paper counts; the same are found here, or the files are others."""
 
+COLUMNS = {
+    "age": slice(0, 1),
+    "gender": slice(1, 3),
+    "occupation": slice(3, 24),
+    "year": slice(24, 25),
+    "time of year": slice(25, 26),
+    "genres": slice(26, 44),
+}
+"""Where the predictors stand in X."""
+
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
@@ -37,6 +48,8 @@ class Ratings(NamedTuple):
     X: Floats
     """Age, gender (2), occupation (21), release year and time of year, genres (18); standardised."""
     rating: Array
+    year: Floats | None = None
+    """The release year as it is."""
 
 
 def read_ratings(folder: Path) -> Ratings:
@@ -54,7 +67,12 @@ def read_ratings(folder: Path) -> Ratings:
     if counts != COUNTS:
         raise DataError(str(path), f"has {counts} ratings of 1 to 5, and the paper {COUNTS}; is it MovieLens 100K?")
     X = np.hstack([users[user], films[film]])
-    return Ratings((X - X.mean(axis=0)) / X.std(axis=0), rating)
+    return Ratings(standardised(X), rating, X[:, COLUMNS["year"]].ravel())
+
+
+def standardised(X: Floats) -> Floats:
+    """Return columns of mean zero and deviation one."""
+    return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
 
 
 def _users(path: Path) -> Floats:
@@ -96,13 +114,15 @@ def _fields(path: Path, n: int) -> list[list[str]]:
 
 
 # --------------------------------------------------------------------------------------------------
-# Figure 1 of 'multipartite ranking': four methods on three normal classes, beside what theory says they tend to.
+# Figure 1 of 'multipartite ranking': five methods on three normal classes, beside what theory says they tend to.
 
 
 GRID = np.linspace(-3.0, 3.0, 241)
 _INNER = np.abs(GRID) <= 2.5
-_STEPS = np.array([0.5, 1.0, 2.0])
-"""Where the likelihood ratio lets SVOR's step function rise."""
+
+BOOSTED = ("pairs", "orboost", "proportional_odds")
+SVORS: dict[str, Thresholds] = {"svor": "all", "svor immediate": "immediate"}
+"""Chu and Keerthi's implicit constraints, which the paper's Figure 1 shows, and Shashua and Levin's."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +133,19 @@ class TheoryCurve:
     theory: Floats
     thresholds: Floats
     """Those of an ordinal model, the last one at zero (SVOR's as they are); else none."""
-    n_rounds: int
+    score: Callable[[Floats], Floats]
+    """The method's scores of other rows."""
 
     @property
     def error(self) -> float:
         """The largest distance from theory on [−2.5, 2.5], as a share of theory's range there, but for a constant."""
         apart = (self.estimate - self.theory)[_INNER]
         return float(0.5 * np.ptp(apart) / np.ptp(self.theory[_INNER]))
+
+    @property
+    def tau(self) -> float:
+        """Kendall's tau of the scores and x over the grid: 1 where they rise all the way."""
+        return float(kendalltau(GRID, self.estimate).statistic)
 
 
 def draw(rng: np.random.Generator, n_each: int = 500) -> tuple[Floats, Array]:
@@ -128,29 +154,65 @@ def draw(rng: np.random.Generator, n_each: int = 500) -> tuple[Floats, Array]:
     return (rng.standard_normal(len(y)) + 2.0 * (y - 2))[:, None], y
 
 
-def simulate(seed: int = 0, n_each: int = 500) -> dict[str, TheoryCurve]:
-    """Fit the four methods of Figure 1; rounds are chosen on a second sample of the same size."""
+def simulate(seed: int = 0, n_each: int = 500, methods: Sequence[str] = (*BOOSTED, *SVORS)) -> dict[str, TheoryCurve]:
+    """Fit the methods of Figure 1; rounds are chosen on a second sample of the same size."""
     rng = np.random.default_rng(seed)
     (X, y), (X_val, y_val) = draw(rng, n_each), draw(rng, n_each)
     scale = float(X.std())  # bumps are as wide as sigma² = 0.5 on x itself, not on x standardised
     curves = {}
-    for name, theory in _THEORIES.items():
+    for name in methods:
+        if name in SVORS:
+            curves[name] = _stepping(SVOR(C=10.0, kernel="rbf", gamma=1.0, thresholds=SVORS[name]).fit(X, y))
+            continue
         model = OrderBoost(name, width=0.5 / scale**2).fit(X, y, X_val=X_val, y_val=y_val)
         found = getattr(model, "thresholds_", np.zeros(0))
         at = found - found[-1] if len(found) else found
-        estimate = model.decision_function(GRID[:, None]) - (found[-1] if len(found) else 0.0)
-        curves[name] = TheoryCurve(_centred(estimate), _centred(theory(at)), at, model.n_estimators_)
-    svor = SVOR(C=10.0, kernel="rbf", gamma=1.0).fit(X, y)
-    low, high = svor.thresholds_
-    places = np.sort([low - 1.0, low + 1.0, high - 1.0, high + 1.0])
-    steps = places[np.searchsorted(_STEPS, ratio(GRID))]
-    curves["svor"] = TheoryCurve(svor.decision_function(GRID[:, None]), steps, svor.thresholds_, svor.n_iter_)
+        estimate = model.decision_function(GRID[:, None])
+        curves[name] = TheoryCurve(_centred(estimate), _centred(_THEORIES[name](at)), at, model.decision_function)
     return curves
+
+
+def _stepping(model: SVOR) -> TheoryCurve:
+    """Set a fitted SVOR beside the step function that its thresholds stand for."""
+    theory = step_function(GRID, model.thresholds_, model.thresholds)
+    return TheoryCurve(model.decision_function(GRID[:, None]), theory, model.thresholds_, model.decision_function)
+
+
+def step_function(x: Floats, thresholds: Floats, kind: str) -> Floats:
+    """Return what SVOR tends to: section 4.3 of the paper, for thresholds of Figure 1's three classes.
+
+    "all" steps where f0* is ½, 1 and 2. "immediate" steps where (1 − 2 p1)/p2 is 0, 1 and 2, and where its
+    thresholds have crossed, at 1 alone.
+    """
+    low, high = thresholds
+    heights = np.sort([low - 1.0, low + 1.0, high - 1.0, high + 1.0])
+    if kind == "all":
+        return np.asarray(heights[np.searchsorted(STEPS, ratio(x))])
+    rises = median_ratio(x)
+    if low > high:
+        return np.asarray(np.where(rises < 1.0, low - 1.0, high + 1.0))
+    return np.asarray(heights[np.searchsorted(MEDIAN_STEPS, rises)])
+
+
+STEPS = np.array([0.5, 1.0, 2.0])
+MEDIAN_STEPS = np.array([0.0, 1.0, 2.0])
+"""Where the two ratios let SVOR's step functions rise."""
+
+
+def crossings(x: Floats, scores: Floats, heights: Floats) -> list[float]:
+    """Return where scores that rise with x first pass halfway from each height to the next."""
+    middles = 0.5 * (heights[:-1] + heights[1:])
+    return [float(x[np.argmax(scores >= middle)]) for middle in middles]
 
 
 def ratio(x: Floats) -> Floats:
     """Return f0*(x) = (p2 + p3) / (p1 + p2) at unit costs."""
     return np.asarray((np.exp(2 * x) + np.exp(2)) / (np.exp(-2 * x) + np.exp(2)))
+
+
+def median_ratio(x: Floats) -> Floats:
+    """Return r(x) = (1 − 2 p1) / p2, which goes with the median of Y given x: Shashua and Levin's."""
+    return np.asarray(1.0 + np.exp(2 * x - 2) - np.exp(-2 * x - 2))
 
 
 def proportional_odds_score(f0: Floats, theta: float) -> Floats:
@@ -184,14 +246,32 @@ def _centred(curve: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
+# Figure 2 of 'multipartite ranking': what methods order by, as functions of the probabilities of three classes.
+
+
+def contours(p1: Floats, p2: Floats) -> dict[str, Floats]:
+    """Return the three ratios, each squashed to a bounded range, so that colours are not spent on the corners."""
+    p3 = 1.0 - p1 - p2
+    return {
+        "(p₂ + p₃)/(p₁ + p₂)": _squashed((p2 + p3) / (p1 + p2)),
+        "(p₂ + 2p₃)/(2p₁ + p₂)": _squashed((p2 + 2 * p3) / (2 * p1 + p2)),
+        "(1 − 2p₁)/p₂ (Shashua, Levin)": np.asarray(np.arctan((1 - 2 * p1) / p2)),
+    }
+
+
+def _squashed(share: Floats) -> Floats:
+    return np.asarray((share - 1.0) / (share + 1.0))
+
+
+# --------------------------------------------------------------------------------------------------
 # Figures 3 and 4 of 'multipartite ranking': how the scores of different methods on MovieLens relate.
 
 
 _WIDTH = 22.0
 """σ² of SVOR's kernel: 0.5 for each of the 44 columns."""
 
-_SVOR_COST = 100.0
-"""The paper's is 500, for which a fit takes many minutes; the thresholds and the picture differ little."""
+SVOR_COST = 500.0
+"""The paper's C."""
 
 COSTS = (1.0, 2.0, 5.0, 10.0)
 """Of c_13 in Figure 4."""
@@ -233,12 +313,21 @@ class Relations:
     thresholds: dict[str, Floats]
 
 
+def three_categories(ratings: Ratings, seed: int, n_rows: int = 3_000) -> tuple[Ints, Ints, Ints]:
+    """Return ratings of 1 to 3, 4 and 5 as 1, 2 and 3, and the rows of a drawn sample and of a second one."""
+    category = np.digitize(ratings.rating, [4, 5]) + 1
+    drawn = np.random.default_rng(seed).permutation(len(category))[: 2 * n_rows]
+    return category, drawn[:n_rows], drawn[n_rows:]
+
+
+def kernel_svor(C: float) -> SVOR:
+    """Return Figure 3's SVOR, solved so exactly that its thresholds are right to the digits shown."""
+    return SVOR(C=C, kernel="rbf", gamma=0.5 / _WIDTH, tol=1e-5)
+
+
 def relate(ratings: Ratings, *, n_estimators: int = 500, n_rows: int = 3_000, seed: int = 0) -> Relations:
     """Fit the methods on ratings in three categories; rounds are chosen on as many others."""
-    rng = np.random.default_rng(seed)
-    category = np.digitize(ratings.rating, [4, 5]) + 1
-    drawn = rng.permutation(len(category))[: 2 * n_rows]
-    train, other = drawn[:n_rows], drawn[n_rows:]
+    category, train, other = three_categories(ratings, seed, n_rows)
     X, y = ratings.X[train], category[train]
 
     def boost(loss: str, order: OrderGraph | str = "full") -> OrderBoost:
@@ -253,7 +342,7 @@ def relate(ratings: Ratings, *, n_estimators: int = 500, n_rows: int = 3_000, se
     theta = {loss: float(model.thresholds_[0] - model.thresholds_[1]) for loss, model in ordinal.items()}
     scores = {loss: model.decision_function(X) - model.thresholds_[1] for loss, model in ordinal.items()}
     grade = boost("squared").decision_function(X)
-    svor = SVOR(C=_SVOR_COST, kernel="rbf", gamma=0.5 / _WIDTH, tol=1e-2).fit(X, y)
+    svor = kernel_svor(SVOR_COST).fit(X, y)
     against = {
         "orboost": _relation("ORBoost", pairwise(float(np.exp(-theta["orboost"]))), scores["orboost"], _same),
         "squared": _relation("regression", by_cost[2.0], grade, _regression),

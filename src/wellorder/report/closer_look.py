@@ -446,7 +446,9 @@ class _Models:
             key: next((value for value in grid.get(key, []) if plain(value) == kept), kept)
             for key, kept in record.params.items()
         }
-        model = make_seeded(method, trial_seed(self.leaderboard.protocol, split)).set_params(**params)
+        protocol = self.leaderboard.protocol
+        metric = protocol.measures[0] if method.follows else None  # asked where needed: its name may mean nothing here
+        model = make_seeded(method, trial_seed(protocol, split), metric).set_params(**params)
         if probability and "probability" in model.get_params():
             model.set_params(probability=True)
         return TableRanker(model).fit(self.table.take(split.train))
