@@ -343,6 +343,9 @@ def _problems_lines(records: Sequence[Record]) -> Iterator[str]:
 _RELATIONS = {"orboost": (-0.183, 0.0), "proportional_odds": (-1.615, 0.0), "svor": (-1.39, 0.61)}
 """The thresholds of Figure 3's models in the paper."""
 
+_NEAR = 0.01
+"""Scores this near to a step of SVOR's stand on it."""
+
 _RELATED = ("orboost", "squared", "proportional_odds", "svor")
 
 
@@ -364,6 +367,10 @@ def _related(made_by: Mapping[str, Any], ratings: Ratings, methods: list[str]) -
         if relation.line is not None:
             metrics["distance"] = round(relation.error, 6)
             params["line"] = [_rounded(part) for part in relation.line]
+        else:
+            heights = np.add.outer(found.thresholds[name], [-1.0, 1.0]).ravel()
+            near = np.abs(relation.scores[:, None] - heights).min(axis=1) < _NEAR
+            metrics["near"] = round(float(near.mean()), 6)
         records.append(
             _one_record("figures-3-4", name, made_by, n_train=len(relation.pairs), metrics=metrics, params=params)
         )
@@ -401,6 +408,13 @@ def _figures_three_four_lines(records: Sequence[Record]) -> Iterator[str]:
                 f"{record.metrics['tau']:.3f}",
                 "a step function" if distance is None else f"{100 * distance:.1f} %",
             )
+    (steps,) = (record for record in records if "near" in record.metrics)
+    low, high = steps.params["thresholds"]
+    yield ""
+    yield (
+        f"SVOR's steps: {100 * steps.metrics['near']:.0f} % of its scores lie within {_NEAR} of θ₁ − 1, θ₁ + 1, θ₂ − 1 "
+        f"or θ₂ + 1 ({_listed([low - 1, low + 1, high - 1, high + 1])})."
+    )
     yield ""
     yield "Figure 4: pairwise ranking with c₁₂ = c₂₃ = 1 and other c₁₃."
     yield ""

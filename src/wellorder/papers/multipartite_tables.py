@@ -207,6 +207,21 @@ def _table_three(found: Replicates) -> Iterator[str]:
         f"{np.count_nonzero(np.abs(z) <= 2)} of {len(z)} values are within two standard errors of the paper's; "
         f"{np.count_nonzero(z < -2)} are lower, {np.count_nonzero(z > 2)} higher."
     )
+    yield ""
+    yield from _balance_lines(found)
+
+
+def _balance_lines(found: Replicates) -> Iterator[str]:
+    """Compare the halves of Table 3."""
+    parts = []
+    for place, method in enumerate(PAPERS_OWN):
+        ours, paper = 0, 0
+        for pair in PAIRS:
+            balanced, unbalanced = (found.values(sample, method, [pair]).mean() for sample in SAMPLES)
+            ours += int(balanced < unbalanced)
+            paper += int(_PAPER["balanced"][pair][place][0] < _PAPER["unbalanced"][pair][place][0])
+        parts.append(f"{method} on {ours} (the paper: {paper})")
+    yield f"Lower in the balanced half, of {len(PAIRS)} pairs of ratings: " + "; ".join(parts) + "."
 
 
 def _with_lowest(cells: Sequence[tuple[float, float]], marked: Sequence[bool] = (False,) * 3) -> Iterator[str]:
