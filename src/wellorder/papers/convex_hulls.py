@@ -300,6 +300,6 @@ PARTS = {
         "Few labels: a Laplacian over rows without one, and a searched graph", run_few_labels, few_labels_lines
     ),
     "larger": Part("The larger sets", _larger, _larger_lines),
-    "growth": Part("Seconds as the rows grow", run_growth, growth_lines),
+    "growth": Part("Seconds as rows and levels grow", run_growth, growth_lines),
 }
 PICTURED = ("figure-3",)
