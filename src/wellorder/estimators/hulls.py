@@ -280,7 +280,7 @@ def _spread(windows: _SlackWindows, amount: Floats, n: int) -> Array:
 
 _STRONG = 1e6
 """From this bound on the Hessian on, a kernel problem is worth a preconditioner, at a product with the Hessian for each
-row: 450 to 1,800 rows of five levels took 2 to 15 times as long with one up to ν = 100, and half the time from 10,000."""
+row: 450 to 1,800 rows of five levels took 2 to 15 times as long with one at ν ≤ 100, and half the time at 10,000."""
 
 _MOST_BENT = 2_000
 """Where more rows than this bend, there is no preconditioner."""

@@ -35,7 +35,7 @@ from .convex_hulls_trials import (
     trial_piece,
 )
 from .running import Piece, Run, record_key
-from .swapped_pairs import Binned
+from .swapped_pairs_protocol import Binned
 
 # --------------------------------------------------------------------------------------------------
 # A graph found by search_graph on each training part.

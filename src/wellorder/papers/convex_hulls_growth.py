@@ -14,7 +14,7 @@ from ..estimators import ConvexHullRanker, RankSVM
 from ..evaluation import Record, Task
 from .convex_hulls_trials import N_BINS, ExplicitPairs, GaussianProcess, in_bins, read_target
 from .running import Piece, Run, record_key
-from .swapped_pairs import Pointwise
+from .swapped_pairs_protocol import Pointwise
 
 _DATA = "House 8L"
 _ROWS = (500, 1_000, 2_000, 4_000, 8_000, 16_000)

@@ -38,7 +38,7 @@ from ..order import Grades
 from ..sweeps import Floats
 from ..writing import write_p_value
 from .running import Piece
-from .swapped_pairs import Pointwise, equal_bins, read_set
+from .swapped_pairs_protocol import Pointwise, equal_bins, read_set
 
 # --------------------------------------------------------------------------------------------------
 # RankSVM the naive way: every pair written out as a row of its own, for LIBLINEAR.
