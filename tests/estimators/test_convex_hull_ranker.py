@@ -13,6 +13,7 @@ from sklearn.neighbors import kneighbors_graph
 from tests.reference import convex_hull as reference
 
 import wellorder as wo
+from wellorder.estimators import hulls
 from wellorder.persistence import ModelFileError
 from wellorder.solvers import interior
 
@@ -68,7 +69,7 @@ def test_the_one_norm_is_a_general_solvers_and_leaves_columns_out(slacks, loss):
     X = np.hstack([X, 0.2 * rng.standard_normal((len(X), 4))])
     power = 2 if loss == "squared" else 1
     model = wo.ConvexHullRanker(0.1, slacks=slacks, loss=loss, penalty="l1").fit(X, y, sample_weight=weights)
-    best, w = reference.minimum(X, y, weights, listed("chain"), 0.1, kind=slacks, power=power, penalty="l1")
+    best, w = reference.minimum(X, y, weights, listed("full"), 0.1, kind=slacks, power=power, penalty="l1")
     assert model.objective_ == pytest.approx(best, rel=1e-6)
     np.testing.assert_allclose(model.coef_, w, atol=1e-3 * np.abs(w).max())
     assert 0 < np.count_nonzero(model.coef_) < 7
@@ -83,7 +84,7 @@ def test_the_coefficients_norm_is_a_general_solvers(slacks):
     model = wo.ConvexHullRanker(slacks=slacks, kernel="rbf", gamma=0.3, norm="coefficients", tol=1e-9)
     model.fit(X, y, sample_weight=weights)
     root = np.sqrt(weights)  # a coefficient of a row of weight two is the sum of two rows' coefficients
-    best, u = reference.minimum(K * root, y, weights, listed("chain"), 1.0, kind=slacks)
+    best, u = reference.minimum(K * root, y, weights, listed("full"), 1.0, kind=slacks)
     v = root * u
     assert model.objective_ == pytest.approx(best, rel=1e-6)
     np.testing.assert_allclose(model.dual_coef_, v[model.support_], atol=1e-3 * np.abs(v).max())
@@ -105,7 +106,7 @@ def test_the_laplacian_is_of_scikit_learns_neighbours_and_takes_rows_without_a_g
     near[3:, 3:] = 3.0 * 0.5 * (named + named.T) / 4
     laplacian = np.diag(near.sum(axis=1)) - near
     level = np.where(np.isnan(y) | (weights == 0), -1, y).astype(int)
-    best, w = reference.minimum(features, level, weights, listed("chain"), 1.0, kind=slacks, laplacian=laplacian)
+    best, w = reference.minimum(features, level, weights, listed("full"), 1.0, kind=slacks, laplacian=laplacian)
     assert model.objective_ == pytest.approx(best, rel=1e-6)
     expected = features @ w
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-3 * np.abs(expected).max())
@@ -159,15 +160,12 @@ def test_sparse_rows_unjudged_rows_groups_and_repetition_change_nothing():
         fit(more, np.append(y, np.full(10, np.nan)), sample_weight=np.append(weights, np.ones(10))),
         fit(X, y, sample_weight=weights, groups=rng.integers(0, 5, 80)),
         fit(X, wo.Grades(y, weights=weights)),
-        fit(X, wo.Grades(y, weights=weights, order="chain")),
     ):
         np.testing.assert_allclose(other.coef_, plain.coef_, atol=1e-7)
         np.testing.assert_allclose(other.margins_, plain.margins_, atol=1e-7)
-    row = wo.ConvexHullRanker(slacks="row").fit(X, y, sample_weight=weights)
-    for other in (
-        wo.ConvexHullRanker(slacks="row").fit(sp.csr_array(X), y, sample_weight=weights),
-        wo.ConvexHullRanker(slacks="row").fit(X[again], y[again]),
-    ):
+    fit = wo.ConvexHullRanker(slacks="row", tol=1e-7).fit
+    row = fit(X, y, sample_weight=weights)
+    for other in (fit(sp.csr_array(X), y, sample_weight=weights), fit(X[again], y[again])):
         np.testing.assert_allclose(other.coef_, row.coef_, atol=1e-5)
 
 
@@ -318,11 +316,50 @@ def test_levels_outside_the_graph_take_no_part_and_named_orders_are_of_the_level
     alone = wo.ConvexHullRanker(tol=1e-9).fit(X[two], y[two])
     np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-7)
     names = np.array(["poor", "fair", "good", "best"])
-    text = wo.ConvexHullRanker(levels=["awful", "poor", "so so", "fair", "good", "best"], tol=1e-9).fit(X, names[y])
+    levels = ["awful", "poor", "so so", "fair", "good", "best"]
+    text = wo.ConvexHullRanker(order="chain", levels=levels, tol=1e-9).fit(X, names[y])
     assert text.edges_.tolist() == [["poor", "fair"], ["fair", "good"], ["good", "best"]]
-    np.testing.assert_allclose(text.coef_, wo.ConvexHullRanker(tol=1e-9).fit(X, y).coef_, atol=1e-9)
+    np.testing.assert_allclose(text.coef_, wo.ConvexHullRanker(order="chain", tol=1e-9).fit(X, y).coef_, atol=1e-9)
     full = wo.ConvexHullRanker(order="full", levels=["awful", *names]).fit(X, names[y])
     assert len(full.margins_) == 6
+
+
+def test_the_full_order_is_the_default_and_grades_with_an_order_of_their_own_go_before_it():
+    X, y, weights, _ = make_rows(n=80)
+    fit = wo.ConvexHullRanker(tol=1e-9).fit
+    full = wo.ConvexHullRanker(order="full", tol=1e-9).fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(fit(X, y, sample_weight=weights).coef_, full.coef_)
+    chain = wo.ConvexHullRanker(order="chain", tol=1e-9).fit(X, y, sample_weight=weights)
+    assert np.abs(chain.coef_ - full.coef_).max() > 1e-3
+    own = fit(X, wo.Grades(y, weights=weights, order="chain"))
+    np.testing.assert_allclose(own.coef_, chain.coef_, atol=1e-7)
+    np.testing.assert_allclose(own.margins_, chain.margins_, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("noise", [0.6, 1.2])
+def test_slacks_a_row_make_full_the_chain_with_its_thresholds_in_order(noise, kernel):
+    X, y, _, _ = make_rows(n=80, noise=noise)
+    fits = (wo.ConvexHullRanker(order=order, slacks="row", kernel=kernel, tol=1e-8) for order in ("chain", "full"))
+    chain, full = (model.fit(X, y) for model in fits)
+    if (np.diff(chain.margins_) >= 0).all():
+        assert noise == 0.6
+        np.testing.assert_allclose(chain.decision_function(X), full.decision_function(X), atol=1e-6)
+    else:
+        assert noise == 1.2
+        assert chain.objective_ < 0.999 * full.objective_
+
+
+@pytest.mark.parametrize("nu", [1.0, 1e5])
+def test_a_preconditioner_changes_the_way_and_not_where_it_leads(nu, monkeypatch):
+    X, y, weights, _ = make_rows(n=120)
+    model = wo.ConvexHullRanker(nu, kernel="rbf", gamma=0.3, tol=1e-9)
+    found = []
+    for strong in (0.0, np.inf):
+        monkeypatch.setattr(hulls, "_STRONG", strong)
+        found.append(clone(model).fit(X, y, sample_weight=weights))
+    assert found[0].n_iter_ != found[1].n_iter_
+    assert found[0].objective_ == pytest.approx(found[1].objective_, rel=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -344,7 +381,7 @@ def test_levels_outside_the_graph_take_no_part_and_named_orders_are_of_the_level
         ({"order": None}, [0, 1, 2], "order=None is no order; give one of 'full'"),
         ({"order": [[0, 1], [1]]}, [0, 1, 2], "is no order"),
         ({"order": [["a"]]}, [0, 1, 2], "is no order"),
-        ({"order": "full"}, wo.Grades([0, 1, 2], order="chain"), "order was passed beside a Grades"),
+        ({"order": "chain"}, wo.Grades([0, 1, 2], order="linear"), "order was passed beside a Grades"),
         ({}, [1, 1, 1], "all grades are the same"),
         ({}, [np.nan, np.nan, np.nan], "no row has a grade"),
         ({}, [0, 1], "inconsistent numbers of samples"),
@@ -409,7 +446,7 @@ def test_a_strong_or_weak_nu_is_solved_all_the_same():
     for nu in (1e-3, 1e4, 1e7):
         for kind in ("edge", "row"):
             model = wo.ConvexHullRanker(nu, slacks=kind, tol=1e-8).fit(X, y, sample_weight=weights)
-            best, _ = reference.minimum(np.sqrt(nu) * X, y, weights, listed("chain"), 1.0, kind=kind)
+            best, _ = reference.minimum(np.sqrt(nu) * X, y, weights, listed("full"), 1.0, kind=kind)
             assert model.objective_ == pytest.approx(nu * best, rel=1e-5)
 
 
