@@ -17,7 +17,7 @@ def test_differences_that_are_known_are_tested():
     assert paired([np.nan]) is None
 
 
-def test_a_table_marks_what_all_tests_together_are_sure_of():
+def test_a_table_marks_what_all_tests_of_a_row_are_sure_of():
     clear, unclear = paired(np.full(10, 0.5)), paired([0.1, -0.1, 0.2])
     assert sure_of([clear, None, unclear]) == [True, False, False]
     lines = table_of_tests(["data", "a − b", "c − d"], [(["x"], [clear, None]), (["y"], [unclear, clear])], 1, 100.0)

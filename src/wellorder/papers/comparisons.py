@@ -64,7 +64,9 @@ def picture(found: Mapping[str, Sequence[Record]], path: str | os.PathLike[str])
                 _draw_lines(ax, sets, data, kinds, metric)
             axes[0].set_ylabel("test error" if metric == "error" else "test AUC")
         handles = panels[3][0].get_legend_handles_labels()
-        rows[3].legend(*handles, loc="upper right", ncols=len(handles[0]), fontsize=8)
+        rows[3].legend(
+            *handles, loc="upper right", ncols=len(handles[0]), fontsize=8, handlelength=1.2, columnspacing=1.0
+        )
         for ax, (taken, title) in zip(panels[5], FILTERS.items(), strict=True):
             _draw_windows(ax, found["figure-6"], taken)
             ax.set_title(title)
@@ -122,10 +124,10 @@ def _draw_boundaries(axes: list[Axes], record: Record) -> None:
         found: dict[str, Any] = record.params[way]
         _draw_differences(ax, np.array(found["differences"]), outcome)
         lp, qp = found["margins"]
-        _draw_boundary(ax, found["lp"], "vermillion", "-", f"LP, margin {lp:.3f}")
-        _draw_boundary(ax, found["qp"], "green", "--", f"QP, margin {qp:.3f}")
-        ax.set_title(way)
-        ax.legend(fontsize=8)
+        _draw_boundary(ax, found["lp"], "vermillion", "-", "LP")
+        _draw_boundary(ax, found["qp"], "green", "--", "QP")
+        ax.set_title(f"{way}: margins {lp:.3f} (LP), {qp:.3f} (QP)", fontsize=9)
+    axes[0].legend(fontsize=8, loc="lower right")
 
 
 def _draw_agreement(ax: Axes, records: Sequence[Record]) -> None:

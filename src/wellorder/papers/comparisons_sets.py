@@ -308,7 +308,7 @@ class Sets:
         yield ""
         yield (
             "Differences of test errors in points, over the sets of all sizes that both methods were run on, with "
-            "the p-value of a randomisation test of paired differences; bold where Holm's correction over the table "
+            "the p-value of a randomisation test of paired differences; bold where Holm's correction over the row "
             "is below 5 %. The paper: the first three columns are negative on all four."
         )
         yield ""

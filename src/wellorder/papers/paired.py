@@ -44,12 +44,10 @@ def sure_of(tests: Iterable[Paired | None]) -> list[bool]:
 def table_of_tests(
     head: Sequence[str], rows: Iterable[tuple[Sequence[str], Sequence[Paired | None]]], digits: int, factor: float = 1.0
 ) -> list[str]:
-    """Return a table of tests: mean difference (p), in bold where Holm's correction over the whole table is sure."""
-    listed = list(rows)
-    sure = iter(sure_of(test for _, tests in listed for test in tests))
+    """Return a table of tests: mean difference (p), in bold where Holm's correction over the row is sure."""
     lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
-    for names, tests in listed:
-        cells = [_cell(test, digits, factor, next(sure)) for test in tests]
+    for names, tests in rows:
+        cells = [_cell(test, digits, factor, sure) for test, sure in zip(tests, sure_of(tests), strict=True)]
         lines.append("| " + " | ".join([*names, *cells]) + " |")
     return lines
 
