@@ -89,6 +89,9 @@ def test_sushi_pairs_are_neighbours_in_a_persons_scores(folder):
     scores = np.loadtxt(folder / "sushi" / "sushi3b.5000.10.score.gz")
     first = np.sort(scores[0][scores[0] >= 0])
     assert found.outcome[:5].tolist() == np.sign(np.diff(first)[::2]).tolist()
+    listed = read_sushi(folder / "sushi", by_score=False)
+    as_listed = scores[0][scores[0] >= 0]
+    assert listed.outcome[:5].tolist() == np.sign(np.diff(as_listed)[::2]).tolist()
     assert found.items.std(axis=0)[[2, 3, 4, 5, 7, 8, 9, 10, 11]] == pytest.approx(np.ones(9))
     assert (found.pairs[:, 0, 7:] == found.pairs[:, 1, 7:]).all()
     # person 47 grew up abroad: in the middle of all prefectures
@@ -234,7 +237,7 @@ def test_figures_three_to_five_are_made_of_records(folder, monkeypatch):
     kept = RecordFile(folder / "records.jsonl")
     records, lines = _run(folder, "figures-3-5", kept=kept)
     n_sets = 2 + 3 + 3  # more of those with the fewest and with the most ties
-    assert len(records) == 1 + n_sets * (3 * 8 + 6)
+    assert len(records) == 2 + n_sets * (3 * 8 + 6)
     assert sum(line.startswith("| ‖x‖∞² | 20 | 2 |") for line in lines) == 1
     assert sum(line.startswith("| sushi | 80% | 3 |") for line in lines) == 2
     sets = Sets(records)
@@ -271,7 +274,8 @@ def test_chess_is_tested_over_the_windows(folder, monkeypatch):
     monkeypatch.setattr(chess, "N_WINDOWS", 2)
     monkeypatch.setattr(chess, "learned", partial(chess.learned, costs=(0.01,)))
     records, lines = _run(folder, "figure-6", quick=False)
-    assert len(records) == 2 * 2 * 9
+    assert len(records) == 1 + 2 * 2 * 9
+    assert "528 games of 13 players" in " ".join(lines)
     assert sum(line.startswith("| polynomial, ratings |") for line in lines) == 2
     assert sum(line.startswith("| polynomial − Glicko |") for line in lines) == 1
     one, other = (chess.areas(records, "so far", method) for method in ("linear", "Elo"))

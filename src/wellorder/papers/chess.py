@@ -183,7 +183,9 @@ def run_chess(run: Run) -> tuple[Record, ...]:
     """Predict the games of every window in every way."""
     games = read_chess(run.data / "chess-kaggle-elo")
     windows = (3, 6) if run.quick else range(N_WINDOWS)
-    return run.pieces(
+    n_games, n_players = len(games.month), len(np.unique(games.players))
+    counted = Record("comparisons/chess/games", "games", "", 0, 0, 0, n_games, 0, {"players": float(n_players)})
+    found = run.pieces(
         [
             Piece("chess", {method: _key(taken, number, method)}, partial(_match, taken, number, part))
             for taken in FILTERS
@@ -192,6 +194,7 @@ def run_chess(run: Run) -> tuple[Record, ...]:
             for method in (*RATED, *LEARNED)
         ]
     )
+    return (counted, *found)
 
 
 def _match(taken: str, number: int, games: Window, methods: list[str]) -> list[Record]:
@@ -235,6 +238,9 @@ def chess_lines(records: Sequence[Record]) -> Iterator[str]:
         "polynomial with all features > the same with ratings only, and > Elo and Glicko > baseline. Bold: the "
         "highest mean."
     )
+    games = next(each for each in records if each.data == "games")
+    yield ""
+    yield f"Here: {games.n_train:,} games of {games.metrics['players']:,.0f} players, from the same collection."
     for taken, title in FILTERS.items():
         matches = [each for each in records if each.data == taken and each.method == RATED[0]]
         yield ""
@@ -303,17 +309,22 @@ _CAPITALS = (
 """Latitude and longitude of the prefectures' capitals, by the data's own codes; 47 is abroad."""
 
 
-def read_sushi(folder: Path) -> Compared:
-    """Read a person's scores as pairs; each item is a sushi's 7 features and the person's 7, all standardised."""
+def read_sushi(folder: Path, *, by_score: bool = True) -> Compared:
+    """Read a person's scores as pairs of neighbours, by score or as the sushis are listed.
+
+    Each item is a sushi's 7 features and the person's 7, all standardised.
+    """
     scores = _read(folder / "sushi3b.5000.10.score.gz", None)
     sushis = _read(folder / "sushi3.idata", tuple(range(2, 9)))
     people = _people(_read(folder / "sushi3.udata", (1, 2, 3, 4, 7)))
     rated = scores >= 0
     if len(scores) != len(people) or scores.shape[1] != len(sushis) or (rated.sum(axis=1) != _SCORED).any():
         raise DataError(str(folder), f"every person should have scored {_SCORED} of the sushis, one line a person")
-    sushi = np.nonzero(rated)[1].reshape(-1, _SCORED)
-    by_score = np.argsort(np.take_along_axis(scores, sushi, axis=1), axis=1, kind="stable")
-    chosen = np.take_along_axis(sushi, by_score, axis=1).reshape(-1, 2)
+    chosen = np.nonzero(rated)[1].reshape(-1, _SCORED)
+    if by_score:
+        order = np.argsort(np.take_along_axis(scores, chosen, axis=1), axis=1, kind="stable")
+        chosen = np.take_along_axis(chosen, order, axis=1)
+    chosen = chosen.reshape(-1, 2)
     person = np.repeat(np.arange(len(people)), _SCORED // 2)
     score = scores[person[:, None], chosen]
     outcome = np.sign(score[:, 1] - score[:, 0]).astype(np.int64)
