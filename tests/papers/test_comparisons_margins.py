@@ -11,7 +11,7 @@ from wellorder.evaluation import Record
 from wellorder.papers import PAPERS, comparisons_margins
 from wellorder.papers.comparisons_margins import answer, can_be_scaled, draw, shortest
 from wellorder.papers.comparisons_search import Compared
-from wellorder.papers.running import Run
+from wellorder.papers.running import PaperRun
 
 
 @pytest.mark.parametrize("with_ties", [True, False])
@@ -70,7 +70,7 @@ def test_figures_one_and_two_are_made_of_records(monkeypatch):
     monkeypatch.setattr(comparisons_margins, "COLUMNS", (1, 3))
     monkeypatch.setattr(comparisons_margins, "SIZES", (12,))
     part = PAPERS["comparisons"].parts["figures-1-2"]
-    records = part.run(Run(None, quick=True, n_jobs=1))
+    records = part.run(PaperRun(None, quick=True, n_jobs=1))
     assert len(records) == 2 * 2 * 2 + 2
     one = next(each for each in records if each.data == "figure 1")
     assert one.metrics["separable"] == 0

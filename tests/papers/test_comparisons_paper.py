@@ -15,7 +15,7 @@ from wellorder.evaluation import Record, RecordFile
 from wellorder.metrics import comparison_auc, comparison_error
 from wellorder.papers import PAPERS, chess, comparisons_margins, comparisons_queries, comparisons_sets
 from wellorder.papers.chess import read_sushi
-from wellorder.papers.comparisons_queries import ListedPairs
+from wellorder.papers.comparisons_queries import QueryPairs
 from wellorder.papers.comparisons_search import (
     METHODS,
     NORMS,
@@ -26,9 +26,9 @@ from wellorder.papers.comparisons_search import (
     simulate,
     true_rank,
 )
-from wellorder.papers.comparisons_sets import Drawn, Plan, Sets
+from wellorder.papers.comparisons_sets import Drawn, Sets, SetsPlan
 from wellorder.papers.letor_trials import Judged
-from wellorder.papers.running import Run
+from wellorder.papers.running import PaperRun
 from wellorder.ratings import FEATURES
 from wellorder.spaces import Kernel
 
@@ -224,7 +224,7 @@ def _thinned(each: Searched, some: slice = slice(-2, -1)) -> Searched:
 
 def _run(folder, part, quick=True, kept=None):
     made = PAPERS["comparisons"].parts[part]
-    records = made.run(Run(folder, quick, RecordFile(None) if kept is None else kept, 1))
+    records = made.run(PaperRun(folder, quick, RecordFile(None) if kept is None else kept, 1))
     return records, list(made.lines([Record.from_json(each.to_json()) for each in records]))
 
 
@@ -233,7 +233,7 @@ def test_figures_three_to_five_are_made_of_records(folder, monkeypatch):
     monkeypatch.setattr(comparisons_sets, "METHODS", small)
     monkeypatch.setattr(comparisons_sets, "PATTERN", ("‖x‖₁²", 20, 0.5))
     monkeypatch.setattr(comparisons_sets, "search", lambda a, b, methods: search(a, b, methods, (0.1,)))
-    monkeypatch.setattr(comparisons_sets, "QUICK", Plan((20,), 0.5, 20, (0.2, 0.5, 0.8), 2, 3))
+    monkeypatch.setattr(comparisons_sets, "QUICK", SetsPlan((20,), 0.5, 20, (0.2, 0.5, 0.8), 2, 3))
     kept = RecordFile(folder / "records.jsonl")
     records, lines = _run(folder, "figures-3-5", kept=kept)
     n_sets = 2 + 3 + 3  # more of those with the fewest and with the most ties
@@ -294,13 +294,13 @@ def documents():
 
 def test_pairs_of_documents_are_those_of_one_query(documents):
     mixed = documents.take(np.random.default_rng(1).permutation(300))
-    every = ListedPairs.of(mixed, "all")
+    every = QueryPairs.of(mixed, "all")
     assert len(every.outcome) == 30 * 45
     assert (mixed.query[every.left] == mixed.query[every.right]).all()
     assert len({frozenset(pair) for pair in zip(every.left.tolist(), every.right.tolist(), strict=True)}) == 30 * 45
     assert (np.sign(mixed.grade[every.right] - mixed.grade[every.left]) == every.outcome).all()
     mixed = mixed._replace(grade=np.maximum(mixed.grade - 1, 0))
-    every, half = (ListedPairs.of(mixed, kind) for kind in ("all", "half"))
+    every, half = (QueryPairs.of(mixed, kind) for kind in ("all", "half"))
     for query in range(30):
         decided, had, ties = (
             np.count_nonzero((mixed.query[part.left] == query) & ((part.outcome == 0) == tied))
@@ -325,9 +325,9 @@ def test_documents_are_judged_by_pairs_and_by_lists(documents, monkeypatch):
             assert np.nanmean(values) == pytest.approx(each.metrics[metric], abs=1e-4)
     compared = next(each for each in records if each.data == "all" and each.method == "compare")
     train, test = (documents.take(np.isin(documents.query % 5, some)) for some in ([1, 2, 3], [0]))
-    pairs = ListedPairs.of(train, "all")
+    pairs = QueryPairs.of(train, "all")
     model = wo.CompareSVM(compared.params["C"]["error"]).fit(train.X, wo.Comparisons(*pairs))
-    others = ListedPairs.of(test, "all")
+    others = QueryPairs.of(test, "all")
     told = model.predict(wo.Pairs(test.X, others.left, others.right))
     # queries have equally many pairs, so that the mean over them is that over all
     assert compared.metrics["error"] == pytest.approx(np.mean(told != others.outcome))

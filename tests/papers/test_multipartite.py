@@ -44,7 +44,7 @@ from wellorder.papers.multipartite_replicates import (
     draw_rows,
 )
 from wellorder.papers.multipartite_tables import PAIRS, Replicates
-from wellorder.papers.running import Run
+from wellorder.papers.running import PaperRun
 
 
 @pytest.fixture(scope="module")
@@ -252,9 +252,9 @@ def test_a_run_writes_records_goes_on_from_them_and_its_tables_are_the_same(rati
         monkeypatch.setattr(module, "METHODS", few)
     part, seen = PARTS["tables-2-3"], []
     path = tmp_path / "records.jsonl"
-    made = part.run(Run(tmp_path, True, RecordFile(path), 1))
+    made = part.run(PaperRun(tmp_path, True, RecordFile(path), 1))
     assert len(path.read_text().splitlines()) == 2 * 5 * len(few) == len(made)
-    again = part.run(Run(tmp_path, True, RecordFile(path), 1, lambda *each: seen.append(each)))
+    again = part.run(PaperRun(tmp_path, True, RecordFile(path), 1, lambda *each: seen.append(each)))
     assert seen == []
     assert list(part.lines(again)) == list(part.lines(made))
 
@@ -270,7 +270,7 @@ def test_a_variant_is_fitted_and_named(ratings, tmp_path, monkeypatch):
     for module in (multipartite_tables, multipartite_replicates):
         monkeypatch.setattr(module, "VARIANTS", some)
         monkeypatch.setattr(module, "METHODS", few)
-    records = PARTS["variants"].run(Run(tmp_path, True, n_jobs=1))
+    records = PARTS["variants"].run(PaperRun(tmp_path, True, n_jobs=1))
     assert len(records) == 2 * 2 * (3 + 3 + 1)
     lines = list(PARTS["variants"].lines(records))
     assert sum(line.startswith("| all rounds | 2 |") for line in lines) == 2
@@ -342,7 +342,7 @@ def test_figures_are_drawn_and_told_from_records(ratings, curves, tmp_path, monk
     monkeypatch.setattr(multipartite, "relate", lambda ratings, n_estimators: small)
     monkeypatch.setattr(multipartite, "simulate", lambda methods: {name: curves[name] for name in methods})
     monkeypatch.setattr(multipartite, "_N_JUDGED", 200)
-    run = Run(Path(tmp_path), quick=True, n_jobs=1)
+    run = PaperRun(Path(tmp_path), quick=True, n_jobs=1)
     found = {name: tuple(PARTS[name].run(run)) for name in ("figure-1", "figure-2", "figures-3-4")}
     again = {name: tuple(Record.from_json(each.to_json()) for each in records) for name, records in found.items()}
     for name in found:
@@ -357,7 +357,7 @@ def test_small_problems_and_sizes_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr(multipartite, "_N_PROBLEMS", {3: 60, 4: 60})
     monkeypatch.setattr(multipartite, "_SIZES", (40, 60))
     monkeypatch.setattr(multipartite, "_SEEDS", range(2))
-    run = Run(Path(tmp_path), quick=True, n_jobs=1)
+    run = PaperRun(Path(tmp_path), quick=True, n_jobs=1)
     lines = list(PARTS["theorem-4"].lines(PARTS["theorem-4"].run(run)))
     assert any("consistent ones 0" in line for line in lines)
     lines = list(PARTS["sizes"].lines(PARTS["sizes"].run(run)))
@@ -370,7 +370,7 @@ def test_svors_thresholds_are_told_for_each_cost(ratings, tmp_path, monkeypatch)
     monkeypatch.setattr(multipartite, "_SVOR_SEEDS", range(2))
     drawn = multipartite.three_categories
     monkeypatch.setattr(multipartite, "three_categories", lambda ratings, seed: drawn(ratings, seed, 150))
-    records = PARTS["svor"].run(Run(Path(tmp_path), n_jobs=1))
+    records = PARTS["svor"].run(PaperRun(Path(tmp_path), n_jobs=1))
     lines = list(PARTS["svor"].lines(records))
     assert sum(line.startswith(("| 1 |", "| 10 |")) for line in lines) == 2
     assert records[0].metrics["shift"] > 0

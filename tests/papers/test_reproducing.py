@@ -12,7 +12,7 @@ from wellorder.data import DataError
 from wellorder.evaluation import Record
 from wellorder.papers import PAPERS, Paper, Reproduction, reproduce, write_page
 from wellorder.papers.reproducing import BEGIN, END, made_lines, page_with, records_beside
-from wellorder.papers.running import Part
+from wellorder.papers.running import PaperPart
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -25,7 +25,7 @@ def _run(number):
 
 
 PARTS = {
-    name: Part(
+    name: PaperPart(
         f"Table {number}: what it is", _run(number), lambda records: [f"x is {each.metrics['x']:g}" for each in records]
     )
     for number, name in ((1, "one"), (2, "two"))

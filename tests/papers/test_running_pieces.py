@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wellorder.evaluation import Record, RecordFile
-from wellorder.papers.running import Piece, Run, record_key
+from wellorder.papers.running import PaperRun, Piece, record_key
 
 
 def _record(key: str, method: str) -> Record:
@@ -33,7 +33,7 @@ def _piece(name, *methods):
 
 
 def _run(pieces, path=None, progress=None):
-    return Run(Path(), kept=RecordFile(path), n_jobs=1, progress=progress).pieces(pieces)
+    return PaperRun(Path(), kept=RecordFile(path), n_jobs=1, progress=progress).pieces(pieces)
 
 
 def test_records_come_in_the_order_asked_for():

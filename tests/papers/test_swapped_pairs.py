@@ -10,7 +10,7 @@ from wellorder.data import DataError
 from wellorder.estimators import RankSVM, SwapSVM
 from wellorder.evaluation import Record, read_records
 from wellorder.papers import reproduce, swapped_pairs, swapped_pairs_protocol
-from wellorder.papers.swapped_pairs import Duel, TableOne
+from wellorder.papers.swapped_pairs import OverSets, TableOne
 from wellorder.papers.swapped_pairs_protocol import DATA_SETS, METHODS, DataSet, SumRankSVM, SumSwapSVM
 
 FEW = ("SwapSVM", "RankSVM")
@@ -100,7 +100,7 @@ def test_lines_say_where_we_stand(a_table):
 def test_the_papers_own_test_is_found_again_in_its_printed_values():
     def duel(column):
         means = np.array([(each.paper[2][0], each.paper[column][0]) for each in DATA_SETS.values()])
-        return Duel(means, [bool(each.paper[column][2]) for each in DATA_SETS.values()]).cells()
+        return OverSets(means, [bool(each.paper[column][2]) for each in DATA_SETS.values()]).cells()
 
     assert duel(0)[:5] == ["8", "7", "1", "3", "0"]  # as its text says: 8 of 12, 1 tie, 7 significant; no loss is
     assert duel(1)[:5] == ["9", "6", "0", "3", "0"]

@@ -1,5 +1,6 @@
 """Files in, tables out, and back: readers, writers, and the encoding that a saved model carries along."""
 
+from .arff import read_arff as read_arff
 from .datasets import write_diabetes
 from .encode import (
     TableEncoder,

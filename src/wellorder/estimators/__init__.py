@@ -23,6 +23,7 @@ from . import (
 from .base import list_scores as list_scores
 from .baselines import BestFeature, RidgeRanker
 from .boosted_trees import BoostedTrees
+from .boosting import BoostRows as BoostRows, BoostTask as BoostTask, RowRisk as RowRisk
 from .compare_lp import CompareLP
 from .compare_model import CompareModel as CompareModel
 from .compare_svm import CompareSVM

@@ -38,18 +38,20 @@ from .leaderboard import (
 from .methods import METHODS, find_method, make_seeded as make_seeded
 from .queries import RUN_METRICS, by_query, evaluate_run, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
-from .searching import OutOfTime, SearchResult, search
+from .searching import GridPoint as GridPoint, OutOfTime, SearchResult, search
 from .significance import (
+    TOLD_APART as TOLD_APART,
     corrected_resampled_test,
     critical_difference,
     friedman,
     holm,
+    known_mean as known_mean,
     mean_interval,
     nemenyi,
 )
-from .splits import Split, comparison_folds, folds, hold_outs
-from .tasks import AnyTable as AnyTable, Task, make_task
-from .trials import run_trial, trial_key, trial_seed as trial_seed, versions as versions
+from .splits import Split, comparison_folds, feasible_folds as feasible_folds, folds, hold_outs
+from .tasks import AnyTable as AnyTable, Task, TrainingPart as TrainingPart, make_task
+from .trials import hear_warnings as hear_warnings, run_trial, trial_key, trial_seed as trial_seed, versions as versions
 
 __all__ = [
     "METHODS",

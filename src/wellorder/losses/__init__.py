@@ -8,9 +8,16 @@ from ..sweeps import Floats
 from .exponential import Exponential
 from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
-from .proportional_odds import Give, Likelihood, ProportionalOddsLoss, level_probabilities, most_likely
+from .proportional_odds import (
+    Give,
+    Likelihood,
+    ProportionalOddsLoss,
+    level_probabilities,
+    likelihood as likelihood,
+    most_likely,
+)
 from .risk import PairLoss, PairSet, RiskAt, dense_hessian, risk_at
-from .rows import GradedRows, ORBoost, RowLoss, Squared, implicit_costs
+from .rows import GradedRows, ORBoost as ORBoost, RowLoss, Squared, implicit_costs
 from .ties import TiedPairs, best_threshold, tied_risk, tied_value
 
 LOSSES: dict[str, PairLoss] = {

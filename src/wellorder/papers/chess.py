@@ -20,7 +20,7 @@ from ..sweeps import Bools, Floats, Ints
 from ..writing import NOTHING, write_p_value
 from .comparisons_search import Compared, area, fit_quietly
 from .paired import Paired, paired, sure_of
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 
 # --------------------------------------------------------------------------------------------------
 # Chess games as 'support vector comparison machines' uses them: features from earlier games, windows of 12 months.
@@ -179,7 +179,7 @@ _OTHERS = (
 )
 
 
-def run_chess(run: Run) -> tuple[Record, ...]:
+def run_chess(run: PaperRun) -> tuple[Record, ...]:
     """Predict the games of every window in every way."""
     games = read_chess(run.data / "chess-kaggle-elo")
     windows = (3, 6) if run.quick else range(N_WINDOWS)

@@ -19,14 +19,16 @@ from .comparisons_margins import WAYS, margin_lines, run_margins
 from .comparisons_queries import query_lines, run_queries
 from .comparisons_search import SIDE, true_rank
 from .comparisons_sets import DATA, SQUARE, Sets, most_ties_lines, run_most_ties, run_sets
-from .running import Part
+from .running import PaperPart
 
 PARTS = {
-    "figures-1-2": Part("Figures 1 and 2: when is the LP the QP?", run_margins, margin_lines),
-    "figures-3-5": Part("Figures 3 to 5: simulated pairs and sushi", run_sets, lambda records: Sets(records).lines()),
-    "sushi-ties": Part("Sushi with nine ties in ten: the solver or the loss?", run_most_ties, most_ties_lines),
-    "figure-6": Part("Figure 6: chess", run_chess, chess_lines),
-    "mq2008": Part("Pairs of a search engine's documents", run_queries, query_lines),
+    "figures-1-2": PaperPart("Figures 1 and 2: when is the LP the QP?", run_margins, margin_lines),
+    "figures-3-5": PaperPart(
+        "Figures 3 to 5: simulated pairs and sushi", run_sets, lambda records: Sets(records).lines()
+    ),
+    "sushi-ties": PaperPart("Sushi with nine ties in ten: the solver or the loss?", run_most_ties, most_ties_lines),
+    "figure-6": PaperPart("Figure 6: chess", run_chess, chess_lines),
+    "mq2008": PaperPart("Pairs of a search engine's documents", run_queries, query_lines),
 }
 PICTURED = ("figures-1-2", "figures-3-5", "figure-6")
 

@@ -16,7 +16,7 @@ from ..evaluation import Record
 from ..sweeps import Bools, Floats
 from ..writing import NOTHING
 from .comparisons_search import Compared, simulate, threshold
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 
 # --------------------------------------------------------------------------------------------------
 # Separable problems, and both programmes' answers.
@@ -42,23 +42,23 @@ SIZES = (20, 60)
 WAYS = ("as drawn", "standardised")
 
 
-class Problem(NamedTuple):
+class Explained(NamedTuple):
     """Pairs that a linear ranking function with the threshold 1 explains, and others to judge by."""
 
     train: Compared
     test: Compared
 
-    def standardised(self) -> Problem:
+    def standardised(self) -> Explained:
         """Return the same with columns of the training items' standard deviation 1."""
         spread = self.train.items.std(axis=0)
-        return Problem(*(Compared(part.pairs / spread, part.outcome) for part in self))
+        return Explained(*(Compared(part.pairs / spread, part.outcome) for part in self))
 
 
 @dataclass(frozen=True)
 class Answers:
     """Both programmes' normal vectors of one problem, in units of the threshold where there are ties."""
 
-    problem: Problem
+    problem: Explained
     margin: float
     """The LP's; infinite without ties."""
     lp: Floats
@@ -88,7 +88,7 @@ class Answers:
         return [float(np.mean(threshold(pairs @ w, tau) != outcome)) for w in (self.lp, self.qp)]
 
 
-def draw(rng: np.random.Generator, n_columns: int, n: int, with_ties: bool) -> Problem:
+def draw(rng: np.random.Generator, n_columns: int, n: int, with_ties: bool) -> Explained:
     """Draw items from a cube and a direction, half of all pairs ties by it; half of the n, or none.
 
     Columns are then multiplied by numbers between 1 and 10², evenly in the logarithm.
@@ -102,10 +102,10 @@ def draw(rng: np.random.Generator, n_columns: int, n: int, with_ties: bool) -> P
     n_ties = n // 2 if with_ties else 0
     rows = np.concatenate([ties[:n_ties], decided[: n - n_ties]])
     rest = np.concatenate([ties[n_ties:] if with_ties else [], decided[n - n_ties :]]).astype(np.int64)
-    return Problem(*(Compared(pairs[some], outcome[some]) for some in (rows, rest)))
+    return Explained(*(Compared(pairs[some], outcome[some]) for some in (rows, rest)))
 
 
-def answer(problem: Problem) -> Answers:
+def answer(problem: Explained) -> Answers:
     """Solve both programmes."""
     pairs, outcome = problem.train
     lp = CompareLP().fit(pairs, outcome)
@@ -146,7 +146,7 @@ def can_be_scaled(found: Answers) -> bool:
 # The part: many problems, and the three that are drawn.
 
 
-def run_margins(run: Run) -> tuple[Record, ...]:
+def run_margins(run: PaperRun) -> tuple[Record, ...]:
     """Solve many problems of each kind, with ties and without, and those that are drawn."""
     n_problems = 20 if run.quick else 200
     pieces = []
@@ -194,7 +194,7 @@ _N_DRAWN = 30
 def _figure_one(key: str, _: list[str]) -> list[Record]:
     """Label pairs by ‖x‖₂² without noise; ask for a hyperplane over x, and over (x₁², x₂²)."""
     pairs, outcome = simulate("‖x‖₂²", _N_DRAWN // 3, _N_DRAWN - _N_DRAWN // 3, np.random.default_rng(0), noise=0.0)
-    plain, squares = CompareLP().fit(pairs, outcome), answer(Problem(*2 * (Compared(pairs**2, outcome),)))
+    plain, squares = CompareLP().fit(pairs, outcome), answer(Explained(*2 * (Compared(pairs**2, outcome),)))
     metrics = {
         "separable": float(plain.separable_),
         "margin": squares.margin,

@@ -17,7 +17,7 @@ from ..sweeps import Floats, Ints
 from .comparisons_search import area, threshold
 from .letor_trials import Judged, QueryParts, published_folds, read_parts
 from .paired import paired, table_of_tests
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 
 KINDS = {"all": "all pairs of a query", "half": "no more ties than decided pairs"}
 COSTS = tuple(10.0**power for power in range(-3, 2))
@@ -45,7 +45,7 @@ _VERSUS = (
 _ALL_TIES = "error of all ties"
 
 
-class ListedPairs(NamedTuple):
+class QueryPairs(NamedTuple):
     """Pairs of documents of the same query."""
 
     left: Ints
@@ -53,7 +53,7 @@ class ListedPairs(NamedTuple):
     outcome: Ints
 
     @classmethod
-    def of(cls, judged: Judged, kind: str) -> ListedPairs:
+    def of(cls, judged: Judged, kind: str) -> QueryPairs:
         """List every pair of every query; or in each query no more ties than decided pairs, drawn at random."""
         _, group = np.unique(judged.query, return_inverse=True)
         members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
@@ -74,7 +74,7 @@ class ListedPairs(NamedTuple):
         return cls(left[some], right[some], outcome[some])
 
 
-def run_queries(run: Run) -> tuple[Record, ...]:
+def run_queries(run: PaperRun) -> tuple[Record, ...]:
     """Search every method on the published folds."""
     folds = list(published_folds(read_parts(run.data, "MQ2008")))
     return run.pieces(
@@ -93,7 +93,7 @@ def _key(kind: str, number: int, method: str) -> str:
 
 def _trial(kind: str, number: int, fold: QueryParts, methods: list[str]) -> list[Record]:
     """Fit a model a cost; judge the best of the validation queries by each metric."""
-    train, validation, test = (ListedPairs.of(part, kind) for part in fold[:3])
+    train, validation, test = (QueryPairs.of(part, kind) for part in fold[:3])
     made = []
     for method in methods:
         started = time.perf_counter()
@@ -123,7 +123,7 @@ def _trial(kind: str, number: int, fold: QueryParts, methods: list[str]) -> list
     return made
 
 
-def _judge(model: Any, part: Judged, pairs: ListedPairs) -> dict[str, Floats]:
+def _judge(model: Any, part: Judged, pairs: QueryPairs) -> dict[str, Floats]:
     """Return each metric of each query, in the order of their ids; NaN where it has none."""
     scores = model.decision_function(part.X)
     d = scores[pairs.right] - scores[pairs.left]
@@ -136,7 +136,7 @@ def _judge(model: Any, part: Judged, pairs: ListedPairs) -> dict[str, Floats]:
     }
 
 
-def _by_query(part: Judged, pairs: ListedPairs, judge: Callable[[Ints], float]) -> Floats:
+def _by_query(part: Judged, pairs: QueryPairs, judge: Callable[[Ints], float]) -> Floats:
     """Judge the pairs of each query, in the order of their ids; NaN where there is none."""
     queries, group = np.unique(part.query, return_inverse=True)
     home = group[pairs.left]

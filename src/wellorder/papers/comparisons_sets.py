@@ -32,7 +32,7 @@ from .comparisons_search import (
     true_rank,
 )
 from .paired import Paired, paired, table_of_tests
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 
 # --------------------------------------------------------------------------------------------------
 # What is drawn, and how it is judged.
@@ -64,7 +64,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class SetsPlan:
     """What is run."""
 
     sizes: tuple[int, ...] = (50, 100, 200, 400, 800)
@@ -89,10 +89,10 @@ class Plan:
         return self.n_tested if often else self.n_sets
 
 
-QUICK = Plan(sizes=(50, 100, 200), size=200, shares=(0.1, 0.5, 0.9), n_sets=2, n_tested=2)
+QUICK = SetsPlan(sizes=(50, 100, 200), size=200, shares=(0.1, 0.5, 0.9), n_sets=2, n_tested=2)
 
 
-def run_sets(run: Run) -> tuple[Record, ...]:
+def run_sets(run: PaperRun) -> tuple[Record, ...]:
     """Search every method on every set, and learn the pattern that is drawn."""
     sushi = read_sushi(run.data / "sushi")
     pieces = [
@@ -101,7 +101,7 @@ def run_sets(run: Run) -> tuple[Record, ...]:
             {method: _key(each, method) for method in each.methods()},
             partial(_trial, each, sushi if each.data == "sushi" else None),
         )
-        for each in (QUICK if run.quick else Plan()).cells()
+        for each in (QUICK if run.quick else SetsPlan()).cells()
     ]
     listed = read_sushi(run.data / "sushi", by_score=False)
     counts = {
@@ -242,12 +242,12 @@ class Sets:
     @property
     def by_size(self) -> list[tuple[int, float]]:
         """Figure 4: numbers of pairs, half of them ties."""
-        return [kind for kind in self._kinds() if kind[1] == Plan.ties]
+        return [kind for kind in self._kinds() if kind[1] == SetsPlan.ties]
 
     @property
     def by_share(self) -> list[tuple[int, float]]:
         """Figure 5: shares of ties among the same number of pairs."""
-        other = next(n for n, ties in self._kinds() if ties != Plan.ties)
+        other = next(n for n, ties in self._kinds() if ties != SetsPlan.ties)
         return [kind for kind in self._kinds() if kind[0] == other]
 
     @property
@@ -415,10 +415,10 @@ SOLVED = {
 """CompareSVM as in Figure 5, solved a thousand times finer, and with another loss."""
 
 
-def run_most_ties(run: Run) -> tuple[Record, ...]:
+def run_most_ties(run: PaperRun) -> tuple[Record, ...]:
     """Search each of the three on the sets of Figure 5, by AUC."""
     sushi = read_sushi(run.data / "sushi")
-    cells = [Drawn("sushi", *MOST_TIES, seed) for seed in range(2 if run.quick else Plan.n_tested)]
+    cells = [Drawn("sushi", *MOST_TIES, seed) for seed in range(2 if run.quick else SetsPlan.n_tested)]
     return run.pieces(
         [
             Piece("sushi", {method: _solved_key(cell, method)}, partial(_solve, cell, sushi))

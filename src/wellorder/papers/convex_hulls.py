@@ -33,7 +33,7 @@ from .convex_hulls_trials import (
     fold_pieces,
     read_bins,
 )
-from .running import Part, Run
+from .running import PaperPart, PaperRun
 
 # --------------------------------------------------------------------------------------------------
 # Figure 3.
@@ -45,7 +45,7 @@ _NOTHING = "orders nothing"
 """What ConvexHullRanker warns of where w = 0 is the best."""
 
 
-def _figure_three(run: Run) -> tuple[Record, ...]:
+def _figure_three(run: PaperRun) -> tuple[Record, ...]:
     tables = {name: read_bins(run.data, name) for name in DATA_SETS}
     n_folds = 2 if run.quick else 10
     return run.pieces(
@@ -207,7 +207,7 @@ def _ratios(trials: Trials, data: Sequence[str]) -> str:
 # The larger sets.
 
 
-def _larger(run: Run) -> tuple[Record, ...]:
+def _larger(run: PaperRun) -> tuple[Record, ...]:
     return run.pieces(
         [
             piece
@@ -289,17 +289,17 @@ def picture(found: Mapping[str, Sequence[Record]], path: str | os.PathLike[str])
 
 
 PARTS = {
-    "figure-3": Part(
+    "figure-3": PaperPart(
         "Figure 3: accuracy and run time on nine data sets, linear and over a Gaussian kernel",
         _figure_three,
         _figure_three_lines,
     ),
-    "bins": Part("More levels: five to fifty bins", run_bins, bins_lines),
-    "graph-search": Part("The order graph, searched", run_graph_search, graph_search_lines),
-    "few-labels": Part(
+    "bins": PaperPart("More levels: five to fifty bins", run_bins, bins_lines),
+    "graph-search": PaperPart("The order graph, searched", run_graph_search, graph_search_lines),
+    "few-labels": PaperPart(
         "Few labels: a Laplacian over rows without one, and a searched graph", run_few_labels, few_labels_lines
     ),
-    "larger": Part("The larger sets", _larger, _larger_lines),
-    "growth": Part("Seconds as rows and levels grow", run_growth, growth_lines),
+    "larger": PaperPart("The larger sets", _larger, _larger_lines),
+    "growth": PaperPart("Seconds as rows and levels grow", run_growth, growth_lines),
 }
 PICTURED = ("figure-3",)

@@ -34,7 +34,7 @@ from .convex_hulls_trials import (
     ten_folds,
     trial_piece,
 )
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 from .swapped_pairs_protocol import Binned
 
 # --------------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ _FIXED = {
 }
 
 
-def run_graph_search(run: Run) -> tuple[Record, ...]:
+def run_graph_search(run: PaperRun) -> tuple[Record, ...]:
     """Judge graphs that search_graph finds on each training part beside those that are fixed."""
     tables = {name: read_bins(run.data, name) for name in DATA_SETS}
     n_folds = 2 if run.quick else PROTOCOL.n_folds
@@ -175,7 +175,7 @@ _BINNED = {f"{graph}, {n_bins} bins": _taught(graph, n_bins) for n_bins in _BINS
 }
 
 
-def run_bins(run: Run) -> tuple[Record, ...]:
+def run_bins(run: PaperRun) -> tuple[Record, ...]:
     """Teach the target in more and more bins, and judge by the order of the target itself."""
     tables = {name: read_target(run.data, name) for name in DATA_SETS}
     n_folds = 2 if run.quick else PROTOCOL.n_folds

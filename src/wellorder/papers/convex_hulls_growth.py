@@ -13,7 +13,7 @@ from ..data import Table
 from ..estimators import ConvexHullRanker, RankSVM
 from ..evaluation import Record, Task
 from .convex_hulls_trials import N_BINS, ExplicitPairs, GaussianProcess, in_bins, read_target
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 from .swapped_pairs_protocol import Pointwise
 
 _DATA = "House 8L"
@@ -45,7 +45,7 @@ _GRAPHS = ("chain, edge", "full, edge", "RankSVM")
 _BINS = "bins"
 
 
-def run_growth(run: Run) -> tuple[Record, ...]:
+def run_growth(run: PaperRun) -> tuple[Record, ...]:
     """Time one fit of each method on more and more rows of one data set, and on more and more levels."""
     target = read_target(run.data, _DATA)
     rows = _QUICK if run.quick else _ROWS

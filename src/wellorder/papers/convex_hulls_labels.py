@@ -29,7 +29,7 @@ from .convex_hulls_trials import (
     signed_rank_p,
     trial_piece,
 )
-from .running import Piece, Run
+from .running import PaperRun, Piece
 
 _LABELS = (5, 10, 20, 50)
 """Labels a class."""
@@ -69,7 +69,7 @@ _METHODS: Mapping[str, Method] = {
 # Draws.
 
 
-def run_few_labels(run: Run) -> tuple[Record, ...]:
+def run_few_labels(run: PaperRun) -> tuple[Record, ...]:
     """Try every method on a half of the rows, a few of them labelled, and judge it on the other half."""
     tables = {name: read_bins(run.data, name) for name in DATA_SETS} | {_SPIRAL: spiral(_N_SPIRAL)}
     pieces: list[Piece] = []

@@ -20,6 +20,7 @@ from sklearn.svm import LinearSVC
 from ..data import Table
 from ..estimators import ConvexHullRanker, RankSVM
 from ..evaluation import (
+    TOLD_APART,
     Grid,
     Method,
     Protocol,
@@ -30,10 +31,10 @@ from ..evaluation import (
     corrected_resampled_test,
     folds,
     holm,
+    known_mean,
     run_trial,
     trial_key,
 )
-from ..evaluation.significance import TOLD_APART, known_mean
 from ..order import Grades
 from ..sweeps import Floats
 from ..writing import write_p_value

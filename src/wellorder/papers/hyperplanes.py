@@ -56,7 +56,7 @@ from .letor_trials import (
     quarters,
     read_parts,
 )
-from .running import Part, Piece, Run, record_key
+from .running import PaperPart, PaperRun, Piece, record_key
 
 # --------------------------------------------------------------------------------------------------
 # The methods: what each tries on the validation queries.
@@ -162,7 +162,7 @@ def _base(method: str) -> str | None:
 # The trials.
 
 
-def choose_and_judge(run: Run) -> tuple[Record, ...]:
+def choose_and_judge(run: PaperRun) -> tuple[Record, ...]:
     """Run every method on the trials of both protocols; then gather the trials, and test differences to RankSVM."""
     trials = {
         (name, protocol): list(split(read_parts(run.data, name)))[: 2 if run.quick else None]
@@ -368,7 +368,7 @@ _PAPERS_BM25 = (0.538, 0.518, 0.243)
 _DEPTHS = (10, 50, 100)
 
 
-def yardstick(run: Run) -> tuple[Record, ...]:
+def yardstick(run: PaperRun) -> tuple[Record, ...]:
     """Judge BM25, and the other columns, by several ways of counting."""
     pieces = []
     for name in ("OHSUMED, 25 features", "OHSUMED, 45 features"):
@@ -501,21 +501,21 @@ def _draw_partitions(ax: Axes, light: LightTables, metric: str) -> None:
 
 
 PARTS = {
-    "figure-1": Part("Figure 1: the hyperplanes of one query", figure_one, figure_one_lines),
-    "table-3": Part(
+    "figure-1": PaperPart("Figure 1: the hyperplanes of one query", figure_one, figure_one_lines),
+    "table-3": PaperPart(
         "Table 3: MHR against RankSVM, by the paper's own protocol",
         table_three,
         lambda records: LightTables(records).lines(),
     ),
-    "bm25": Part("BM25 as a yardstick: how the paper counts", yardstick, yardstick_lines),
-    "methods": Part(
+    "bm25": PaperPart("BM25 as a yardstick: how the paper counts", yardstick, yardstick_lines),
+    "methods": PaperPart(
         "Table 3 and Figure 2: every method, parameters chosen on validation queries",
         choose_and_judge,
         lambda records: MethodTables(records).lines(),
     ),
-    "tables-5-6": Part(
+    "tables-5-6": PaperPart(
         "Tables 5 and 6: directions of hyperplanes and training errors", tables_five_and_six, table_five_and_six_lines
     ),
-    "table-7": Part("Table 7: time to train", table_seven, table_seven_lines),
+    "table-7": PaperPart("Table 7: time to train", table_seven, table_seven_lines),
 }
 PICTURED = ("figure-1", "table-3", "methods")

@@ -20,7 +20,7 @@ from ..order import Grades
 from ..sweeps import Array, Floats
 from ..writing import write_p_value
 from .letor_trials import BENCHMARKS, FROM_ONE, MAP, Judged, QueryParts, judge, published_folds, quarters, read_parts
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 
 # --------------------------------------------------------------------------------------------------
 # SVM-light, as it comes.
@@ -104,7 +104,7 @@ TESTED = {"ndcg@1": "NDCG@1", "ndcg@10": "NDCG@10", MAP: "MAP, top grade"}
 _MEASURED = (*TESTED, *FROM_ONE)
 
 
-def table_three(run: Run) -> tuple[Record, ...]:
+def table_three(run: PaperRun) -> tuple[Record, ...]:
     """Fit and judge on the published folds and on random partitions; then gather them by data set and method."""
     n_partitions = _QUICK if run.quick else _N_PARTITIONS
     pieces = []

@@ -19,7 +19,7 @@ from ..metrics import order_error_rates
 from ..sweeps import Floats
 from .hyperplanes_light import LOSSES, LightRanker
 from .letor_trials import BENCHMARKS, Judged, QueryParts, joined, quarters, read_parts
-from .running import Piece, Run, record_key
+from .running import PaperRun, Piece, record_key
 
 PAIRS = ((1, 2), (0, 2), (0, 1))
 """The rank pairs (1, 2), (1, 3), (2, 3) of the paper, whose rank 1 is our grade 2: (lower, higher) grade."""
@@ -62,7 +62,7 @@ def in_plane(X: Floats) -> tuple[Floats, float]:
     return centred @ (sign[:, None] * two).T, float((size[:2] ** 2).sum() / (size**2).sum())
 
 
-def figure_one(run: Run) -> tuple[Record, ...]:
+def figure_one(run: PaperRun) -> tuple[Record, ...]:
     """Fit hyperplanes to single queries, in the plane and in all features."""
     pieces = []
     for name in _OHSUMED:
@@ -178,7 +178,7 @@ _TABLE_6 = (
 _TABLE_6_MEANS = ((0.3924, 0.3095, 0.3944), (0.3621, 0.3052, 0.3856))
 
 
-def tables_five_and_six(run: Run) -> tuple[Record, ...]:
+def tables_five_and_six(run: PaperRun) -> tuple[Record, ...]:
     """Fit RankSVM and the hyperplanes to the training queries of each trial of the paper's kind."""
     pieces = []
     for name in _OHSUMED:
@@ -256,7 +256,7 @@ _LARGE, _COLUMNS = 200_000, 50
 _PAIRINGS = ("all", "adjacent", "cumulative")
 
 
-def table_seven(run: Run) -> tuple[Record, ...]:
+def table_seven(run: PaperRun) -> tuple[Record, ...]:
     """Time one fit after the other; nothing runs beside them."""
     data = {name: read_parts(run.data, name) for name in BENCHMARKS}
     trials = list(quarters(data[_OHSUMED[0]]))[: 1 if run.quick else None]

@@ -37,7 +37,7 @@ from ..writing import write_p_value
 from .chess import read_chess, read_sushi
 from .comparisons_search import Compared
 from .hyperplanes import BENCHMARKS, N_PARTS
-from .running import Part, Progress, Run
+from .running import PaperPart, PaperRun, Progress
 from .swapped_pairs import DATA_SETS as REGRESSION, read_set
 
 # --------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ _BUDGET, _QUICK_BUDGET = 1800.0, 20.0
 _QUICK = ("MachineCPU", "Wine, red", "Sushi")
 
 
-def _compare_all(run: Run) -> list[Record]:
+def _compare_all(run: PaperRun) -> list[Record]:
     """Compare every method that suits it on each data set, in two rounds of five folds."""
     names = _QUICK if run.quick else tuple(DATA_SETS)
     made = []
@@ -331,7 +331,9 @@ DATA_SETS: dict[str, Callable[[Path], AnyTable]] = {
 """The sets of Table 1 of 'swapped pairs', then those of the other papers; each is read from a folder."""
 
 
-PARTS = {"boards": Part("Every method on every data set", _compare_all, lambda records: from_records(records).lines())}
+PARTS = {
+    "boards": PaperPart("Every method on every data set", _compare_all, lambda records: from_records(records).lines())
+}
 PICTURED = ("boards",)
 
 

@@ -37,7 +37,7 @@ from .multipartite_relations import (
     three_categories,
 )
 from .multipartite_tables import run_tables, run_variants, table_head, table_row, tables_lines, variants_lines
-from .running import Part, Piece, Run, record_key
+from .running import PaperPart, PaperRun, Piece, record_key
 
 _TITLES = {
     "pairs": "pairwise ranking",
@@ -101,7 +101,7 @@ _N_JUDGED = 20_000
 """New rows of each class, on which swapped pairs are counted."""
 
 
-def _figure_one(run: Run) -> Sequence[Record]:
+def _figure_one(run: PaperRun) -> Sequence[Record]:
     made_by = {"seed": 0, "n_each": 500, "n_judged": _N_JUDGED}
     return run.pieces([_piece("figure-1", [*BOOSTED, *SVORS], made_by, partial(_simulated, made_by))])
 
@@ -167,7 +167,7 @@ _SIZES = (500, 2_000, 8_000)
 _SEEDS = range(5)
 
 
-def _sizes(run: Run) -> Sequence[Record]:
+def _sizes(run: PaperRun) -> Sequence[Record]:
     pieces = []
     for n_each in reversed(_SIZES[:2] if run.quick else _SIZES):
         for seed in _SEEDS:
@@ -218,7 +218,7 @@ def _sizes_lines(records: Sequence[Record]) -> Iterator[str]:
 _N_POINTS = 2_000
 
 
-def _figure_two(run: Run) -> Sequence[Record]:
+def _figure_two(run: PaperRun) -> Sequence[Record]:
     made_by = {"seed": 0, "n": _N_POINTS}
     return run.pieces([_piece("figure-2", ["orders"], made_by, partial(_orders, made_by))])
 
@@ -247,7 +247,7 @@ _N_SAMPLES = 20
 _SAMPLE_SIZES = (200, 1_000)
 
 
-def _problems(run: Run) -> Sequence[Record]:
+def _problems(run: PaperRun) -> Sequence[Record]:
     made_by = {"seed": 0, "problems": _N_PROBLEMS, "samples": (_N_SAMPLES, _SAMPLE_SIZES)}
     names = [f"{m} items" for m in _N_PROBLEMS]
     return run.pieces([_piece("theorem-4", [*names, "worst"], made_by, partial(_solved, made_by))])
@@ -349,7 +349,7 @@ _NEAR = 0.01
 _RELATED = ("orboost", "squared", "proportional_odds", "svor")
 
 
-def _figures_three_four(run: Run) -> Sequence[Record]:
+def _figures_three_four(run: PaperRun) -> Sequence[Record]:
     made_by = {"seed": 0, "rounds": 100 if run.quick else 500, "C": SVOR_COST}
     names = [*_RELATED, *(f"c13 = {cost:g}" for cost in COSTS)]
     return run.pieces(
@@ -438,7 +438,7 @@ _SVOR_COSTS = (1.0, 10.0, 100.0, 500.0)
 _SVOR_SEEDS = range(6)
 
 
-def _svor_thresholds(run: Run) -> Sequence[Record]:
+def _svor_thresholds(run: PaperRun) -> Sequence[Record]:
     ratings = read_ratings(run.data / "movielens-100k")
     pieces = []
     for seed in _SVOR_SEEDS[:2] if run.quick else _SVOR_SEEDS:
@@ -602,13 +602,13 @@ def _cloud(ax: Axes, x: Sequence[float], y: Sequence[float]) -> None:
 
 
 PARTS = {
-    "figure-1": Part("Figure 1: scores and theory", _figure_one, _figure_one_lines),
-    "sizes": Part("Figure 1 with more rows", _sizes, _sizes_lines),
-    "figure-2": Part("Figure 2: what the methods order by", _figure_two, _figure_two_lines),
-    "theorem-4": Part("Theorems 3 and 4 on small problems", _problems, _problems_lines),
-    "figures-3-4": Part("Figures 3 and 4: how scores relate", _figures_three_four, _figures_three_four_lines),
-    "svor": Part("SVOR's thresholds over C and samples", _svor_thresholds, _svor_lines),
-    "tables-2-3": Part("Tables 2 and 3: five ratings", run_tables, tables_lines),
-    "variants": Part("Variants of Table 3", run_variants, variants_lines),
+    "figure-1": PaperPart("Figure 1: scores and theory", _figure_one, _figure_one_lines),
+    "sizes": PaperPart("Figure 1 with more rows", _sizes, _sizes_lines),
+    "figure-2": PaperPart("Figure 2: what the methods order by", _figure_two, _figure_two_lines),
+    "theorem-4": PaperPart("Theorems 3 and 4 on small problems", _problems, _problems_lines),
+    "figures-3-4": PaperPart("Figures 3 and 4: how scores relate", _figures_three_four, _figures_three_four_lines),
+    "svor": PaperPart("SVOR's thresholds over C and samples", _svor_thresholds, _svor_lines),
+    "tables-2-3": PaperPart("Tables 2 and 3: five ratings", run_tables, tables_lines),
+    "variants": PaperPart("Variants of Table 3", run_variants, variants_lines),
 }
 PICTURED = ("figure-1", "figures-3-4")

@@ -12,18 +12,13 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from ..estimators import OrderBoost, PlugInRanker
-from ..estimators.boosting import BoostRows, BoostTask, RowRisk, swapped_share
+from ..estimators import BoostRows, BoostTask, OrderBoost, PlugInRanker, RowRisk
 from ..evaluation import Record
-from ..losses import RiskAt
-from ..losses.proportional_odds import ProportionalOddsLoss, likelihood
-from ..losses.rows import GradedRows, ORBoost
-from ..metrics import order_error_rates
+from ..losses import GradedRows, ORBoost, ProportionalOddsLoss, RiskAt, likelihood
+from ..metrics import order_error_rates, swapped_pairs
 from ..order import Grades
-from ..solvers import BoostResult, Rounds, Validation
-from ..solvers.boosting import Proposal, boost
-from ..spaces import Bumps
-from ..spaces.basis import Standard, bump
+from ..solvers import BoostResult, Proposal, Rounds, Validation, boost
+from ..spaces import Bumps, Standard, bump
 from ..sweeps import Floats, Ints
 from .multipartite_relations import COLUMNS, Ratings, standardised
 from .running import Piece, record_key
@@ -81,8 +76,11 @@ class BumpBoost(OrderBoost):
                 validation=Validation(beside.X, lambda scores, fitted: judge.mean(scores, risk.thresholds(fitted))),
             )
         if self.judged == "swaps":
-            pairs = Grades(beside.y, order="linear").pairs
-            task = replace(task, validation=Validation(beside.X, lambda scores, fitted: swapped_share(pairs, scores)))
+            held_out = Grades(beside.y, order="linear")
+            task = replace(
+                task,
+                validation=Validation(beside.X, lambda scores, fitted: swapped_pairs(held_out, scores, ties="half")),
+            )
         return task
 
     def _grow(self, task: BoostTask, rng: np.random.Generator) -> BoostResult:

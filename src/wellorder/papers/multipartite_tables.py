@@ -14,7 +14,7 @@ from ..losses import implicit_costs
 from ..sweeps import Floats
 from .multipartite_relations import read_ratings
 from .multipartite_replicates import METHODS, PAPERS_OWN, SAMPLES, VARIANTS, replicates
-from .running import Run
+from .running import PaperRun
 
 
 def table_row(*cells: object) -> str:
@@ -129,7 +129,7 @@ def _apart(pair: str) -> int:
     return int(high) - int(low)
 
 
-class Difference(NamedTuple):
+class PairedErrors(NamedTuple):
     """Of two methods on the same samples."""
 
     mean: float
@@ -137,7 +137,7 @@ class Difference(NamedTuple):
     p_value: float
 
     @classmethod
-    def of(cls, first: Floats, second: Floats) -> Difference:
+    def of(cls, first: Floats, second: Floats) -> PairedErrors:
         """Test by a paired t-test; replicates are draws from one population, which is what the test speaks of."""
         apart = first - second
         mean, error = _mean_and_error(apart)
@@ -147,7 +147,7 @@ class Difference(NamedTuple):
         return f"{self.mean:+.4f} ({self.error:.4f})"
 
 
-def run_tables(run: Run) -> Sequence[Record]:
+def run_tables(run: PaperRun) -> Sequence[Record]:
     """Fit all methods on the replicates of Table 3."""
     return run.pieces(replicates(read_ratings(run.data / "movielens-100k"), "base", METHODS, 5 if run.quick else 50))
 
@@ -238,7 +238,7 @@ def _method_tests(found: Replicates) -> Iterator[str]:
         "40; bold: below 0.05 after it."
     )
     tests = {
-        (sample, rival, pair): Difference.of(*(found.values(sample, name, [pair]) for name in ("pair rank", rival)))
+        (sample, rival, pair): PairedErrors.of(*(found.values(sample, name, [pair]) for name in ("pair rank", rival)))
         for sample in SAMPLES
         for rival in _RIVALS
         for pair in PAIRS
@@ -279,7 +279,7 @@ def _groups(found: Replicates) -> Iterator[str]:
     )
     yield ""
     tests = {
-        (sample, name, rival): Difference.of(*(found.values(sample, each, pairs) for each in ("pair rank", rival)))
+        (sample, name, rival): PairedErrors.of(*(found.values(sample, each, pairs) for each in ("pair rank", rival)))
         for sample in SAMPLES
         for name, pairs in (("rare", RARE), ("frequent", FREQUENT))
         for rival in _RIVALS
@@ -293,7 +293,7 @@ def _groups(found: Replicates) -> Iterator[str]:
         yield table_row(sample, name, rival, paper, shown, _p(test.p_value), _p(float(corrected)))
 
 
-def _counts(tests: Mapping[tuple[str, str, str], Difference]) -> Iterator[str]:
+def _counts(tests: Mapping[tuple[str, str, str], PairedErrors]) -> Iterator[str]:
     sentences = []
     for sample in SAMPLES:
         parts = []
@@ -324,7 +324,7 @@ def _other_methods(found: Replicates) -> Iterator[str]:
         return found.cost(sample, method) if row == "cost" else found.values(sample, method, [row])
 
     tests = {
-        (row, method): Difference.of(values(*row, method), values(*row, "pair rank"))
+        (row, method): PairedErrors.of(values(*row, method), values(*row, "pair rank"))
         for row in rows
         for method in methods
     }
@@ -346,7 +346,7 @@ def _other_methods(found: Replicates) -> Iterator[str]:
 # Variants of Table 3: where a difference from the paper may come from.
 
 
-def run_variants(run: Run) -> Sequence[Record]:
+def run_variants(run: PaperRun) -> Sequence[Record]:
     """Fit the paper's methods with one thing changed at a time."""
     ratings = read_ratings(run.data / "movielens-100k")
     pieces = []
@@ -398,7 +398,7 @@ def _variant_row(sample: str, what: str, found: Replicates, base: Replicates) ->
     for rival in _RIVALS:
         other = found if rival in found.methods else base
         for pairs in (RARE, FREQUENT):
-            test = Difference.of(found.values(sample, "pair rank", pairs), other.values(sample, rival, pairs, n))
+            test = PairedErrors.of(found.values(sample, "pair rank", pairs), other.values(sample, rival, pairs, n))
             cells.append(f"**{test}**" if abs(test.mean) > 2 * test.error else str(test))
     own = [f"{found.values(sample, 'pair rank', [pair]).mean():.4f}" for pair in ("1 vs 2", "1 vs 5", "4 vs 5")]
     rounds = (np.median([each.params["rounds"] for each in found.of(sample, name)]) for name in found.methods)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from ..evaluation import Record
-from .running import Part
+from .running import PaperPart
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Paper:
     """The module with its ``PARTS``, its ``picture`` and, in ``PICTURED``, the parts that the picture is drawn of."""
 
     @property
-    def parts(self) -> Mapping[str, Part]:
+    def parts(self) -> Mapping[str, PaperPart]:
         """Its experiments, by name, in the order of its page."""
-        parts: Mapping[str, Part] = import_module(self.home).PARTS
+        parts: Mapping[str, PaperPart] = import_module(self.home).PARTS
         return parts
 
     @property

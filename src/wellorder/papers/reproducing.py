@@ -20,7 +20,7 @@ from ..suggest import suggest
 from ..whole_files import whole_file, write_whole
 from ..writing import write_seconds
 from .registry import PAPERS
-from .running import Run
+from .running import PaperRun
 
 # --------------------------------------------------------------------------------------------------
 # What was run.
@@ -151,11 +151,11 @@ def reproduce(
         if name not in known:
             raise ValueError(f"{paper} has no part {name!r}; {suggest(name, known)}")
     kept = RecordFile(records)
-    run = Run(Path(data), quick, kept, n_jobs, progress)
+    run = PaperRun(Path(data), quick, kept, n_jobs, progress)
     return Reproduction(paper, {name: _run_part(paper, name, run) for name in known if parts is None or name in parts})
 
 
-def _run_part(paper: str, name: str, run: Run) -> Ran:
+def _run_part(paper: str, name: str, run: PaperRun) -> Ran:
     before = {record.key for record in run.kept}
     started = time.perf_counter()
     made = tuple(PAPERS[paper].parts[name].run(run))

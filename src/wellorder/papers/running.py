@@ -30,7 +30,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Run:
+class PaperRun:
     """What a part of a paper is run on, and with."""
 
     data: Path
@@ -63,11 +63,11 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Part:
+class PaperPart:
     """One experiment of a paper, with the tables that come of it: what a reader may want to run by itself."""
 
     title: str
-    run: Callable[[Run], Sequence[Record]]
+    run: Callable[[PaperRun], Sequence[Record]]
     lines: Callable[[Sequence[Record]], Iterable[str]]
     """The part's tables in Markdown, from its records alone: what was run elsewhere prints the same here."""
 

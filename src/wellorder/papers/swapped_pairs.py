@@ -15,7 +15,7 @@ from ..data import Table
 from ..evaluation import Protocol, Record, Split, Task, run_trial, trial_key
 from ..sweeps import Floats
 from . import swapped_pairs_variants
-from .running import Part, Piece, Run
+from .running import PaperPart, PaperRun, Piece
 from .swapped_pairs_protocol import (
     COSTS as COSTS,
     DATA_SETS as DATA_SETS,
@@ -136,14 +136,14 @@ class TableOne:
             "",
         ]
 
-    def _duel(self, other: str) -> Duel:
+    def _duel(self, other: str) -> OverSets:
         means = [(self.values(name, "SwapSVM").mean(), self.values(name, other).mean()) for name in self.data_sets]
-        return Duel(np.array(means), [bool(self.mark(name, other)) for name in self.data_sets])
+        return OverSets(np.array(means), [bool(self.mark(name, other)) for name in self.data_sets])
 
-    def _paper_duel(self, other: str) -> Duel:
+    def _paper_duel(self, other: str) -> OverSets:
         column = PAPER.index(other)
         means = [(each.paper[-1][0], each.paper[column][0]) for each in self.data_sets.values()]
-        return Duel(np.array(means), [bool(each.paper[column][2]) for each in self.data_sets.values()])
+        return OverSets(np.array(means), [bool(each.paper[column][2]) for each in self.data_sets.values()])
 
     def _against_paper(self) -> list[str]:
         """Say where ours stand beside the paper's values."""
@@ -195,7 +195,7 @@ _LARGEST = {
 """What each method calls C, and the largest of its grid."""
 
 
-class Duel(NamedTuple):
+class OverSets(NamedTuple):
     """SwapSVM and another method over the data sets."""
 
     means: Floats
@@ -218,7 +218,7 @@ class Duel(NamedTuple):
 # The hold-outs.
 
 
-def _table_one(run: Run) -> tuple[Record, ...]:
+def _table_one(run: PaperRun) -> tuple[Record, ...]:
     """Run every method on the same hold-outs, parameters searched on each training part."""
     protocol = replace(PROTOCOL, n_repeats=n_hold_outs(run))
     return run.pieces(
@@ -243,7 +243,7 @@ def _trials(name: str, table: Table, split: Split, protocol: Protocol, methods: 
 
 
 PARTS = {
-    "table-1": Part(
+    "table-1": PaperPart(
         "Table 1: swapped pairs on twelve data sets", _table_one, lambda records: TableOne(records).lines()
     ),
     **swapped_pairs_variants.PARTS,

@@ -23,7 +23,7 @@ from ..estimators import SVOR, RankSVM, SwapSVM
 from ..evaluation import Grid, Method, Protocol, Record, Size, Split, hold_outs
 from ..order import Grades
 from ..sweeps import Floats, Ints
-from .running import Run
+from .running import PaperRun
 
 # --------------------------------------------------------------------------------------------------
 # Grades cut into a few bins of equally many training rows: what the paper does for ordinal regression.
@@ -300,7 +300,7 @@ def draw_hold_outs(name: str, table: Table, n_repeats: int, seed: int = 0) -> li
     return list(hold_outs(table.grades(), n_train=size.n_train, n_test=size.n_test, n_repeats=n_repeats, seed=seed))
 
 
-def n_hold_outs(run: Run) -> int:
+def n_hold_outs(run: PaperRun) -> int:
     """Return how many hold-outs to draw; the paper has twenty."""
     return 3 if run.quick else PROTOCOL.n_repeats
 

@@ -14,29 +14,28 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer
 
-from ..data import Table, TableEncoder
-from ..data.arff import read_arff
+from ..data import Table, TableEncoder, read_arff
 from ..estimators import RankSVM
 from ..evaluation import (
     Grid,
+    GridPoint,
     Method,
     Protocol,
     Record,
     Size,
     Split,
     Task,
+    TrainingPart,
+    feasible_folds,
+    hear_warnings,
     make_seeded,
     run_trial,
     search,
     trial_key,
     trial_seed,
 )
-from ..evaluation.searching import GridPoint
-from ..evaluation.splits import feasible_folds
-from ..evaluation.tasks import TrainingPart
-from ..evaluation.trials import hear_warnings
 from ..sweeps import Floats, Ints
-from .running import Part, Piece, Run, record_key
+from .running import PaperPart, PaperRun, Piece, record_key
 from .swapped_pairs_protocol import (
     COSTS,
     DATA_SETS,
@@ -141,7 +140,7 @@ SMALL_COSTS = (1e-6, 1e-5, 1e-4, *COSTS)
 
 
 @dataclass(frozen=True)
-class Variant:
+class TableVariant:
     """A line of the table."""
 
     about: str
@@ -160,26 +159,26 @@ def _mean_grid(size: Size) -> Grid:
 LINEAR = Method("linear", lambda: SumRankSVM(tol=1e-3), lambda size: {"C": list(SMALL_COSTS)})
 
 VARIANTS = {
-    "standard": Variant("standardised, categories as 0 and 1 (as in Table 1)"),
-    "range": Variant("scaled to [0, 1]", look=Look("range")),
-    "half-range": Variant("scaled to [−1, 1]", look=Look("half-range")),
-    "raw": Variant("not scaled", look=Look("none")),
-    "unit-rows": Variant("each row scaled to length one", look=Look(unit_rows=True)),
-    "alphabet": Variant("categories as whole numbers by the alphabet", look=Look(codes="alphabet")),
-    "file": Variant("categories as whole numbers in the file's order", look=Look(codes="file")),
-    "linear": Variant("a linear kernel, C from 10⁻⁶", LINEAR),
-    "mean": Variant(
+    "standard": TableVariant("standardised, categories as 0 and 1 (as in Table 1)"),
+    "range": TableVariant("scaled to [0, 1]", look=Look("range")),
+    "half-range": TableVariant("scaled to [−1, 1]", look=Look("half-range")),
+    "raw": TableVariant("not scaled", look=Look("none")),
+    "unit-rows": TableVariant("each row scaled to length one", look=Look(unit_rows=True)),
+    "alphabet": TableVariant("categories as whole numbers by the alphabet", look=Look(codes="alphabet")),
+    "file": TableVariant("categories as whole numbers in the file's order", look=Look(codes="file")),
+    "linear": TableVariant("a linear kernel, C from 10⁻⁶", LINEAR),
+    "mean": TableVariant(
         "C of n times the mean over pairs: 1.25 times as high in the folds",
         Method("C of the mean", lambda: RankSVM(kernel="rbf", tol=1e-3), _mean_grid),
     ),
-    "loose": Variant(
+    "loose": TableVariant(
         "SwapSVM, solved to a gap of 30 % only",
         Method("loose", lambda: SumSwapSVM(kernel="rbf", tol=0.3), paper_grid),
     ),
 }
 
 
-def _run_variants(run: Run) -> tuple[Record, ...]:
+def _run_variants(run: PaperRun) -> tuple[Record, ...]:
     names = [name for name in (*_LOWER, *_HIGHER) if name in DATA_SETS]
     pieces = []
     for name, table in read_sets(run.data, names).items():
@@ -276,7 +275,7 @@ ENDED = {
 }
 
 
-def _run_ends(run: Run) -> tuple[Record, ...]:
+def _run_ends(run: PaperRun) -> tuple[Record, ...]:
     pieces = []
     for name, table in read_sets(run.data).items():
         tasks = {
@@ -350,7 +349,7 @@ _DRAWS = (1, 2, 3, 4, 5)
 _KERNELS = {"Gaussian": METHODS["RankSVM"], "linear": LINEAR}
 
 
-def _run_draws(run: Run) -> tuple[Record, ...]:
+def _run_draws(run: PaperRun) -> tuple[Record, ...]:
     pieces = []
     for name, table in read_sets(run.data, [name for name in _HIGHER if name in DATA_SETS]).items():
         task = Task(table)
@@ -391,7 +390,7 @@ def _draw_lines(records: Sequence[Record]) -> list[str]:
 
 
 PARTS = {
-    "variants": Part("Scaling, coding, kernel and solver varied", _run_variants, _variant_lines),
-    "largest-c": Part("Grids that end at a smaller C", _run_ends, _end_lines),
-    "draws": Part("Other draws of the hold-outs", _run_draws, _draw_lines),
+    "variants": PaperPart("Scaling, coding, kernel and solver varied", _run_variants, _variant_lines),
+    "largest-c": PaperPart("Grids that end at a smaller C", _run_ends, _end_lines),
+    "draws": PaperPart("Other draws of the hold-outs", _run_draws, _draw_lines),
 }

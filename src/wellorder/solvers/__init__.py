@@ -1,6 +1,17 @@
 """Solvers: a problem in, a typed result out."""
 
-from .boosting import STEP_RULES, BoostResult, Learners, Rounds, Validation, boost_bumps, boost_learner, boost_steps
+from .boosting import (
+    STEP_RULES,
+    BoostResult,
+    Learners,
+    Proposal as Proposal,
+    Rounds,
+    Validation,
+    boost as boost,
+    boost_bumps,
+    boost_learner,
+    boost_steps,
+)
 from .interior import InteriorSolution, RowLooks, interior_looks
 from .newton import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
 from .partitioned import PartitionedProblem, pose_problem

@@ -1,6 +1,6 @@
 """Where scores come from. A space sees X, never labels."""
 
-from .basis import Bumps, BumpSearch, by_columns
+from .basis import Bumps, BumpSearch, Standard as Standard, bump as bump, by_columns
 from .function import Function, PartedSpace, RowSpace, Space, origin_score
 from .kernel import (
     KERNELS,
