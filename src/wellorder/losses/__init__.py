@@ -11,7 +11,7 @@ from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
 from .proportional_odds import (
     Give,
     Likelihood,
-    ProportionalOddsLoss,
+    ProportionalOddsLoss as ProportionalOddsLoss,
     level_probabilities,
     likelihood as likelihood,
     most_likely,
