@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ..estimators import BoostRows, BoostTask, OrderBoost, PlugInRanker, RowRisk
 from ..evaluation import Record
-from ..losses import GradedRows, ORBoost, ProportionalOddsLoss, RiskAt, likelihood
+from ..losses import ROW_LOSSES, GradedRows, RiskAt, likelihood
 from ..metrics import order_error_rates, swapped_pairs
 from ..order import Grades
 from ..solvers import BoostResult, Proposal, Rounds, Validation, boost
@@ -140,7 +140,7 @@ class FixedEnd:
 
     def __init__(self, loss: str) -> None:
         self._exponential = loss == "orboost"
-        self._free = ORBoost() if self._exponential else ProportionalOddsLoss()
+        self._free = ROW_LOSSES[loss]
 
     def at(self, scores: Floats, rows: GradedRows, near: Floats | None = None) -> tuple[RiskAt, Floats]:
         """Return the risk with the free thresholds minimised out, and all thresholds."""
@@ -226,8 +226,7 @@ def working_scale(method: str, sample: str) -> Floats:
         return np.linspace(0.0, 1.0, 5)
     counts = np.array(SAMPLES[sample], dtype=float)
     rows = GradedRows(np.arange(5, dtype=np.int32), counts, 5)
-    loss = ProportionalOddsLoss() if method == "prop odds" else ORBoost()
-    pull = -loss.at(np.zeros(5), rows)[0].gradient / counts
+    pull = -ROW_LOSSES[METHODS[method]().loss].at(np.zeros(5), rows)[0].gradient / counts
     return np.asarray((pull - pull[0]) / (pull[-1] - pull[0]))
 
 
