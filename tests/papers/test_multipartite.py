@@ -14,7 +14,9 @@ from scipy.stats import norm
 from wellorder import SVOR, OrderBoost
 from wellorder.data import DataError
 from wellorder.evaluation import Record, RecordFile
+from wellorder.losses import find_loss, risk_at
 from wellorder.losses.rows import GradedRows
+from wellorder.order import Grades, OrderGraph, make_consistent
 from wellorder.papers import PAPERS, multipartite, multipartite_replicates, multipartite_tables
 from wellorder.papers.multipartite import PARTS, picture
 from wellorder.papers.multipartite_problems import Problems, draw_problems, minimise_exponential, sample_problem
@@ -42,6 +44,7 @@ from wellorder.papers.multipartite_replicates import (
     FixedEnd,
     Variant,
     draw_rows,
+    working_scale,
 )
 from wellorder.papers.multipartite_tables import PAIRS, Replicates
 from wellorder.papers.running import PaperRun
@@ -218,11 +221,26 @@ def test_the_same_choice_of_bumps_is_the_same_boosting(ratings):
 @pytest.mark.parametrize("method", PAPERS_OWN)
 def test_every_other_choice_learns_as_well(ratings, method, options):
     X, y, held = ratings.X[:500], ratings.rating[:500], slice(500, 1000)
-    model = Variant("other", bumps={**options, "n_estimators": 40}).model(method)
+    model = Variant("other", bumps={**options, "n_estimators": 40}).model(method, "balanced")
     model.fit(X, y, X_val=ratings.X[held], y_val=ratings.rating[held])
     assert model.score(ratings.X[held], ratings.rating[held]) > 0.7
     if not options.get("constant", True) and method != "pair rank":
         assert model.thresholds_[-1] == 0.0
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_what_a_first_step_regresses_on(sample):
+    counts = np.array(SAMPLES[sample])
+    level = np.repeat(np.arange(1, 6), counts)
+    pairs = make_consistent(Grades(level, order="linear").pairs)
+    pull = -risk_at(find_loss("exponential"), np.zeros(len(level)), pairs).gradient
+    pull = np.array([pull[level == each][0] for each in range(1, 6)])
+    assert working_scale("pair rank", sample) == pytest.approx((pull - pull[0]) / np.ptp(pull))
+    below = (np.cumsum(counts) - 0.5 * counts) / counts.sum()
+    assert working_scale("prop odds", sample) == pytest.approx((below - below[0]) / np.ptp(below))
+    order = Variant("other", costs="prop odds").model("pair rank", sample).order
+    assert order[0] == pytest.approx(working_scale("prop odds", sample))
+    assert OrderGraph([1, 2, 3, 4, 5], order).is_consistent()
 
 
 def test_variants_change_the_columns_that_they_name():
@@ -305,6 +323,7 @@ def test_the_papers_own_thresholds_give_its_table_of_costs():
     assert costs["| balanced, ours"][1:4] == ["1.028", "1.056", "1.098"]
     assert costs["| unbalanced, ours"][2:4] == ["1.427", "2.169"]
     assert any(line.startswith("| unbalanced |") and "4 of 4 replicates" in line for line in lines)
+    assert "| unbalanced | prop odds | 0.00 | 0.09 | 0.32 | 0.67 | 1.00 |" in lines
 
 
 def test_the_papers_bold_is_the_lowest_of_each_line():

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ..estimators import BoostRows, BoostTask, OrderBoost, PlugInRanker, RowRisk
 from ..evaluation import Record
-from ..losses import GradedRows, ORBoost, ProportionalOddsLoss, RiskAt, likelihood
+from ..losses import ROW_LOSSES, GradedRows, RiskAt, likelihood
 from ..metrics import order_error_rates, swapped_pairs
 from ..order import Grades
 from ..solvers import BoostResult, Proposal, Rounds, Validation, boost
@@ -140,7 +140,7 @@ class FixedEnd:
 
     def __init__(self, loss: str) -> None:
         self._exponential = loss == "orboost"
-        self._free = ORBoost() if self._exponential else ProportionalOddsLoss()
+        self._free = ROW_LOSSES[loss]
 
     def at(self, scores: Floats, rows: GradedRows, near: Floats | None = None) -> tuple[RiskAt, Floats]:
         """Return the risk with the free thresholds minimised out, and all thresholds."""
@@ -214,8 +214,32 @@ probabilities of a logistic regression and of a random forest put in."""
 
 PAPERS_OWN = ("pair rank", "prop odds", "or boost")
 
-_BOTTOM = tuple(tuple(max(2.0**-a - 2.0**-b, 0.0) for b in range(5)) for a in range(5))
-"""Costs that weigh swaps of low ratings as much as those of DCG weigh swaps of high ones."""
+
+def working_scale(method: str, sample: str) -> Floats:
+    """Return what a method's first step regresses on: a number for each rating, from 0 to 1.
+
+    At equal scores the gradient of its risk is minus this, but for a constant and a factor: where signals are weak, it
+    is what the method tells apart. Of proportional odds it is the mean share of ratings below (Wilcoxon's scores); of
+    pairwise ranking the scale of its costs.
+    """
+    if method == "pair rank":
+        return np.linspace(0.0, 1.0, 5)
+    counts = np.array(SAMPLES[sample], dtype=float)
+    rows = GradedRows(np.arange(5, dtype=np.int32), counts, 5)
+    pull = -ROW_LOSSES[METHODS[method]().loss].at(np.zeros(5), rows)[0].gradient / counts
+    return np.asarray((pull - pull[0]) / (pull[-1] - pull[0]))
+
+
+_BOTTOM = -(2.0 ** -np.arange(5.0))
+"""A scale on which low ratings lie as far apart as high ones by DCG's."""
+
+
+def _costs(name: str, sample: str) -> str | Floats:
+    """Return misranking costs by name: OrderBoost's own, or the differences on another scale."""
+    if name in ("linear", "dcg", "full"):
+        return name
+    scale = _BOTTOM if name == "bottom" else working_scale(name, sample)
+    return np.triu(scale - scale[:, None])
 
 
 @dataclass(frozen=True)
@@ -236,19 +260,19 @@ class Variant:
     """Of OrderBoost."""
     bumps: Mapping[str, Any] | None = None
     """Of BumpBoost, which takes OrderBoost's place."""
-    costs: str | tuple[tuple[float, ...], ...] = "linear"
-    """Of pairwise ranking."""
+    costs: str = "linear"
+    """Of pairwise ranking; the name of another method: its working scale's."""
     methods: tuple[str, ...] = PAPERS_OWN
     """Those that it touches."""
     n_replicates: int = 12
 
-    def model(self, method: str) -> Any:
+    def model(self, method: str, sample: str) -> Any:
         """Return one of the methods, with what is changed."""
         model = METHODS[method]()
         if self.bumps is not None:
             model = BumpBoost(model.loss, order=model.order, random_state=0, **self.bumps)
         if method == "pair rank":
-            model.set_params(order=self.costs if isinstance(self.costs, str) else np.array(self.costs))
+            model.set_params(order=_costs(self.costs, sample))
         return model.set_params(**self.options)
 
     def columns(self, ratings: Ratings) -> Floats:
@@ -262,7 +286,9 @@ class Variant:
         return np.delete(X, dropped, axis=1) if dropped else X
 
 
-BASE = Variant("as in Table 3")
+_PAIRS_ALONE = ("pair rank",)
+
+BASE = Variant("as in Table 3", n_replicates=50)
 
 VARIANTS = {
     "base": BASE,
@@ -289,9 +315,21 @@ VARIANTS = {
     ),
     "half": Variant("half the rows", times=0.5),
     "four times": Variant("four times the rows", times=4.0),
-    "top costs": Variant("pair rank with the costs 2^b − 2^a of DCG", costs="dcg", methods=("pair rank",)),
-    "bottom costs": Variant("pair rank with these costs upside down", costs=_BOTTOM, methods=("pair rank",)),
-    "unit costs": Variant("pair rank with unit costs (and so plain pairs)", costs="full", methods=("pair rank",)),
+    "top costs": Variant(
+        "pair rank with the costs 2^b − 2^a of DCG", costs="dcg", methods=_PAIRS_ALONE, n_replicates=25
+    ),
+    "bottom costs": Variant(
+        "pair rank with these costs upside down", costs="bottom", methods=_PAIRS_ALONE, n_replicates=25
+    ),
+    "unit costs": Variant(
+        "pair rank with unit costs (and so plain pairs)", costs="full", methods=_PAIRS_ALONE, n_replicates=25
+    ),
+    "prop odds' scale": Variant(
+        "pair rank with costs on prop odds' working scale", costs="prop odds", methods=_PAIRS_ALONE, n_replicates=25
+    ),
+    "or boost's scale": Variant(
+        "pair rank with costs on or boost's working scale", costs="or boost", methods=_PAIRS_ALONE, n_replicates=25
+    ),
 }
 
 
@@ -324,7 +362,7 @@ def _fitted(ratings: Ratings, sample: str, number: int, method: str, name: str) 
     X, rating = variant.columns(ratings), ratings.rating
     if 0.0 < variant.validation < 1.0:  # rows are sorted by rating
         other = other[:: round(1.0 / variant.validation)]
-    model = variant.model(method)
+    model = variant.model(method, sample)
     validates = isinstance(model, OrderBoost) and variant.validation > 0.0
     beside = {"X_val": X[other], "y_val": rating[other]} if validates else {}
     started = time.perf_counter()
@@ -365,7 +403,7 @@ def draw_rows(rating: Ints, sample: str, number: int, times: float = 1.0) -> tup
 
 def _key(sample: str, number: int, method: str, variant: Variant) -> str:
     """Name a fit by what it sees and how it is made."""
-    model = variant.model(method)
+    model = variant.model(method, sample)
     params = [type(model).__name__, *sorted((name, repr(value)) for name, value in model.get_params().items())]
     seen = (variant.without, variant.decade, variant.times, variant.validation)
     return record_key(f"multipartite/{sample}/{number}/{method}", params, SAMPLES[sample], seen)

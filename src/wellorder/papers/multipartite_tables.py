@@ -13,7 +13,7 @@ from ..evaluation import Record, holm
 from ..losses import implicit_costs
 from ..sweeps import Floats
 from .multipartite_relations import read_ratings
-from .multipartite_replicates import METHODS, PAPERS_OWN, SAMPLES, VARIANTS, replicates
+from .multipartite_replicates import METHODS, PAPERS_OWN, SAMPLES, VARIANTS, replicates, working_scale
 from .running import PaperRun
 
 
@@ -257,6 +257,8 @@ def _method_tests(found: Replicates) -> Iterator[str]:
                 cells += [f"{_paper_difference(sample, rival, [pair]):+.4f}", shown, _p(p), _p(corrected)]
             yield table_row(pair, *cells)
     yield ""
+    yield from _scales()
+    yield ""
     yield from _groups(found)
     yield ""
     yield from _counts(tests)
@@ -269,6 +271,19 @@ def _p(p: float) -> str:
 def _paper_difference(sample: str, rival: str, pairs: Sequence[str]) -> float:
     place = PAPERS_OWN.index(rival)
     return float(np.mean([_PAPER[sample][pair][0][0] - _PAPER[sample][pair][place][0] for pair in pairs]))
+
+
+def _scales() -> Iterator[str]:
+    """Say what the methods tell apart first."""
+    yield (
+        "What each method's first step regresses on: minus the gradient of its risk at equal scores, one number a "
+        "rating, from 0 to 1."
+    )
+    yield ""
+    yield from table_head("sample", "method", *range(1, 6))
+    for sample in SAMPLES:
+        for method in PAPERS_OWN:
+            yield table_row(sample, method, *(f"{each:.2f}" for each in working_scale(method, sample)))
 
 
 def _groups(found: Replicates) -> Iterator[str]:
