@@ -26,6 +26,7 @@ from .convex_hulls_trials import (
     in_bins,
     nus,
     read_bins,
+    signed,
     signed_rank_p,
     trial_piece,
 )
@@ -181,7 +182,7 @@ def _differences(trials: Trials, names: Sequence[str], labels: Sequence[int]) ->
         yield "| --- " * (1 + len(labels)) + "|"
         for name in names:
             cells = (means[title, n][name] for n in labels)
-            yield f"| {name} | " + " | ".join("–" if np.isnan(each) else f"{each:+.2f}" for each in cells) + " |"
+            yield f"| {name} | " + " | ".join("–" if np.isnan(each) else signed(each) for each in cells) + " |"
         totals = (_over(over[title, n], adjusted[title, n]) for n in labels)
         yield "| over the sets | " + " | ".join(totals) + " |"
         yield ""
@@ -191,7 +192,7 @@ def _over(differences: Floats, p_value: float) -> str:
     known = differences[~np.isnan(differences)]
     if not len(known):
         return "–"
-    told = f"{known.mean():+.2f}, {int((known > 0).sum())} of {len(known)}"
+    told = f"{signed(float(known.mean()))}, {int((known > 0).sum())} of {len(known)}"
     return told if np.isnan(p_value) else f"{told}, {write_p_value(p_value)}"
 
 

@@ -310,10 +310,14 @@ def _trial(name: str, table: Table, split: Split, method: Method, called: list[s
 
 
 def slim(record: Record, name: str, table: Table) -> Record:
-    """Return a record with what tables are made of, the data's shape among it, and without single rows' scores."""
+    """Return a record with what tables are made of, the data's shape among it, rounded, and without rows' scores."""
     return replace(
         record,
         data=name,
+        metrics={metric: round(value, 6) for metric, value in record.metrics.items()},
+        search_seconds=round(record.search_seconds, 5),
+        fit_seconds=round(record.fit_seconds, 5),
+        predict_seconds=round(record.predict_seconds, 5),
         params={**record.params, SHAPE: [len(table), len(table.feature_names)]},
         swaps=None,
         weights=None,
@@ -420,7 +424,7 @@ def _p_value(differences: Floats) -> float:
 def _contrast(differences: Floats, p_value: float, adjusted: float) -> str:
     if not len(differences):
         return "–"
-    mean = f"{differences.mean():+.2f}"
+    mean = signed(float(differences.mean()))
     if np.isnan(p_value):
         return mean
     shown = f"{mean} ({write_p_value(p_value)}; {write_p_value(adjusted).removeprefix('p ').removeprefix('= ')})"
@@ -433,7 +437,14 @@ def _over_sets(differences: Sequence[Floats]) -> str:
         return "–"
     ahead = f"{int((means > 0).sum())} of {len(means)}"
     p_value = signed_rank_p(means)
-    return f"{means.mean():+.2f}, ahead on {ahead}" + ("" if np.isnan(p_value) else f", {write_p_value(p_value)}")
+    return f"{signed(float(means.mean()))}, ahead on {ahead}" + (
+        "" if np.isnan(p_value) else f", {write_p_value(p_value)}"
+    )
+
+
+def signed(difference: float) -> str:
+    """Write a difference in points; what rounds to nothing has no sign."""
+    return f"{round(difference, 2) + 0.0:+.2f}"
 
 
 def signed_rank_p(means: Floats) -> float:
