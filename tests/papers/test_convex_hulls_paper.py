@@ -11,9 +11,10 @@ import pytest
 from wellorder import ConvexHullRanker
 from wellorder.data import DataError
 from wellorder.evaluation import Record, Split
-from wellorder.papers import Reproduction, convex_hulls, convex_hulls_growth, convex_hulls_labels, reproduce
+from wellorder.papers import convex_hulls, convex_hulls_growth, convex_hulls_labels
 from wellorder.papers.convex_hulls_labels import draw_labels, spiral
 from wellorder.papers.convex_hulls_trials import DATA_SETS, LARGER, METHODS, Trials, contrast_table, signed_rank_p
+from wellorder.papers.reproducing import Reproduction, reproduce
 from wellorder.papers.swapped_pairs_protocol import equal_bins
 
 

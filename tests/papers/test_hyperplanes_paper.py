@@ -11,7 +11,7 @@ import pytest
 import wellorder as wo
 from wellorder.data import DataError
 from wellorder.metrics import ndcg
-from wellorder.papers import Reproduction, hyperplanes, hyperplanes_light, hyperplanes_normals, reproduce
+from wellorder.papers import hyperplanes, hyperplanes_light, hyperplanes_normals
 from wellorder.papers.hyperplanes import MethodTables, picture
 from wellorder.papers.hyperplanes_light import LightRanker, LightTables, mean_pair_length, seen_as
 from wellorder.papers.letor_trials import (
@@ -26,6 +26,7 @@ from wellorder.papers.letor_trials import (
     read_parts,
     scaled_by_query,
 )
+from wellorder.papers.reproducing import Reproduction, reproduce
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,10 @@ import pytest
 
 from wellorder.data import DataError
 from wellorder.evaluation import Protocol, Record, make_leaderboard
-from wellorder.papers import leaderboards, reproduce
+from wellorder.papers import leaderboards
 from wellorder.papers.comparisons_search import Compared
 from wellorder.papers.leaderboards import Leaderboards, _largest_block
+from wellorder.papers.reproducing import reproduce
 
 PROTOCOL = Protocol("rows", 5, 2, 3, 0, "swapped_pairs", ("swapped_pairs",))
 

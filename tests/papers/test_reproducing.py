@@ -10,8 +10,17 @@ import pytest
 from wellorder.cli.main import main
 from wellorder.data import DataError
 from wellorder.evaluation import Record
-from wellorder.papers import PAPERS, Paper, Reproduction, reproduce, write_page
-from wellorder.papers.reproducing import BEGIN, END, made_lines, page_with, records_beside
+from wellorder.papers import PAPERS, Paper
+from wellorder.papers.reproducing import (
+    BEGIN,
+    END,
+    Reproduction,
+    made_lines,
+    page_with,
+    records_beside,
+    reproduce,
+    write_page,
+)
 from wellorder.papers.running import PaperPart
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"

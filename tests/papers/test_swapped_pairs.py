@@ -9,7 +9,8 @@ from wellorder.cli.main import main
 from wellorder.data import DataError
 from wellorder.estimators import RankSVM, SwapSVM
 from wellorder.evaluation import Record, read_records
-from wellorder.papers import reproduce, swapped_pairs, swapped_pairs_protocol
+from wellorder.papers import swapped_pairs, swapped_pairs_protocol
+from wellorder.papers.reproducing import reproduce
 from wellorder.papers.swapped_pairs import OverSets, TableOne
 from wellorder.papers.swapped_pairs_protocol import DATA_SETS, METHODS, DataSet, SumRankSVM, SumSwapSVM
 

@@ -8,7 +8,8 @@ import pytest
 from wellorder.data import read
 from wellorder.evaluation import Record
 from wellorder.evaluation.searching import GridPoint
-from wellorder.papers import reproduce, swapped_pairs_protocol, swapped_pairs_variants
+from wellorder.papers import swapped_pairs_protocol, swapped_pairs_variants
+from wellorder.papers.reproducing import reproduce
 from wellorder.papers.swapped_pairs_protocol import DataSet
 from wellorder.papers.swapped_pairs_variants import ENDED, VARIANTS, choose_up_to, make_task, number_categories
 

@@ -17,6 +17,7 @@ LOADED_LATE = {
     "wellorder.cli.main": "the command line itself",
     "wellorder.data.letor_compiled": "compiled readers of large files",
     "wellorder.data.partitions": "files in Dask's partitions",
+    "wellorder.papers.reproducing": "whatever a paper's experiments need",
     "wellorder.spaces.dask": "rows in Dask's partitions",
     "wellorder.spaces.torch": "rows on a device",
 }

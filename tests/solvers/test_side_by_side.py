@@ -13,6 +13,11 @@ from wellorder.estimators import base_rankers
 from wellorder.estimators.base_rankers import LevelledRows, solve_side_by_side
 
 
+def sides_of(ends):
+    """One level below and one above, for each ranker."""
+    return [((low,), (high,)) for low, high in ends]
+
+
 def data(n=400, seed=0, n_levels=3):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 5)) * [1, 3, 0.1, 1, 1]
@@ -27,7 +32,7 @@ def test_each_is_what_its_own_fit_gives(form, balance, weighted, grouped):
     X, y, query, weight = data()
     grades = wo.Grades(y, query if grouped else None, weights=weight if weighted else None)
     ends = list(combinations(range(3), 2))
-    rows = LevelledRows(X, grades.level, grades.group, grades.weight, balance, ends)
+    rows = LevelledRows(X, grades.level, grades.group, grades.weight, balance, sides_of(ends))
     results, n_pairs = solve_side_by_side(rows, 0.7, tol=1e-9, max_iter=1000)
     for (low, high), result, count in zip(ends, results, n_pairs, strict=True):
         mine = (y == low) | (y == high)
@@ -47,7 +52,7 @@ def test_from_samples_to_all_rows_and_sparse(monkeypatch):
     ends = [(0, 3), (1, 2), (0, 1)]
     by_form = [
         solve_side_by_side(
-            LevelledRows(rows, grades.level, grades.group, None, "pairs", ends), 1.0, tol=1e-4, max_iter=100
+            LevelledRows(rows, grades.level, grades.group, None, "pairs", sides_of(ends)), 1.0, tol=1e-4, max_iter=100
         )[0]
         for rows in (X, sp.csr_array(X), X.astype(np.float32))
     ]
@@ -67,7 +72,10 @@ def test_a_sample_without_some_rankers_pairs_is_left_out(monkeypatch):
     y[5] = 2  # in one list of 200
     level = wo.Grades(y, query).level
     results, n_pairs = solve_side_by_side(
-        LevelledRows(X, level, query.astype(np.int32), None, "pairs", [(0, 1), (1, 2)]), 1.0, tol=1e-6, max_iter=100
+        LevelledRows(X, level, query.astype(np.int32), None, "pairs", sides_of([(0, 1), (1, 2)])),
+        1.0,
+        tol=1e-6,
+        max_iter=100,
     )
     assert n_pairs.tolist() == [200 * 9 - 1, 1]
     mine = y > 0

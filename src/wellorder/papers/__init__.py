@@ -1,6 +1,8 @@
-"""Papers, one file each: their tables as data, their protocol as code."""
+"""Papers, one file each: their tables as data, their protocol as code.
+
+:mod:`.reproducing` runs them; it is loaded where that is asked for, as it needs nearly everything else.
+"""
 
 from .registry import PAPERS, Paper
-from .reproducing import Reproduction, reproduce, write_page
 
-__all__ = ["PAPERS", "Paper", "Reproduction", "reproduce", "write_page"]
+__all__ = ["PAPERS", "Paper"]

@@ -6,9 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from ..evaluation import Record
-from .running import PaperPart
+if TYPE_CHECKING:
+    from ..evaluation import Record
+    from .running import PaperPart
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from ...papers import PAPERS, Reproduction, reproduce, write_page
+from ...papers import PAPERS
 from ..options import output_file, refuse_overwriting
 from ..output import print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from ...papers.reproducing import Reproduction
 
 
 def _not_zero(context: click.Context, parameter: click.Parameter, value: int) -> int:
@@ -77,6 +81,7 @@ def command(
     jobs: int,
 ) -> None:
     """Check the options, run, print."""
+    from ...papers.reproducing import Reproduction, reproduce, write_page
     from ...suggest import suggest
 
     if paper not in PAPERS:
