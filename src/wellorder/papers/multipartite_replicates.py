@@ -264,6 +264,8 @@ class Variant:
     """Of pairwise ranking; the name of another method: its working scale's."""
     methods: tuple[str, ...] = PAPERS_OWN
     """Those that it touches."""
+    beside: str = "base"
+    """The variant whose other methods it is compared with, where it does not touch them."""
     n_replicates: int = 12
 
     def model(self, method: str, sample: str) -> Any:
@@ -287,6 +289,7 @@ class Variant:
 
 
 _PAIRS_ALONE = ("pair rank",)
+_SMALL_STEPS = {"learning_rate": 0.1, "n_estimators": 1_000}
 
 BASE = Variant("as in Table 3", n_replicates=50)
 
@@ -301,7 +304,7 @@ VARIANTS = {
     "all rounds": Variant("all 300 rounds, none chosen", validation=0.0),
     "small steps": Variant(
         "a tenth of each best step, 1,000 rounds at most",
-        options={"learning_rate": 0.1, "n_estimators": 1_000},
+        options=_SMALL_STEPS,
         n_replicates=8,
     ),
     "few validate": Variant("a tenth of the validation rows", validation=0.1),
@@ -327,8 +330,24 @@ VARIANTS = {
     "prop odds' scale": Variant(
         "pair rank with costs on prop odds' working scale", costs="prop odds", methods=_PAIRS_ALONE, n_replicates=25
     ),
+    "prop odds' scale, small steps": Variant(
+        "the same, a tenth of each best step",
+        costs="prop odds",
+        options=_SMALL_STEPS,
+        methods=_PAIRS_ALONE,
+        beside="small steps",
+        n_replicates=8,
+    ),
     "or boost's scale": Variant(
         "pair rank with costs on or boost's working scale", costs="or boost", methods=_PAIRS_ALONE, n_replicates=25
+    ),
+    "or boost's scale, small steps": Variant(
+        "the same, a tenth of each best step",
+        costs="or boost",
+        options=_SMALL_STEPS,
+        methods=_PAIRS_ALONE,
+        beside="small steps",
+        n_replicates=8,
     ),
 }
 

@@ -376,7 +376,6 @@ def variants_lines(records: Sequence[Record]) -> Iterator[str]:
     by_name = {
         name: Replicates([each for each in records if each.params.get("variant", "base") == name]) for name in VARIANTS
     }
-    base = by_name["base"]
     yield (
         "Pair rank's error rate less that of the two others, on the same replicates (standard error), over the pairs "
         f"with rating 1 ({', '.join(RARE)}) and those with frequent ratings at the top ({', '.join(FREQUENT)}); bold: "
@@ -396,7 +395,7 @@ def variants_lines(records: Sequence[Record]) -> Iterator[str]:
         )
         yield _paper_row(sample)
         for name, found in by_name.items():
-            yield _variant_row(sample, VARIANTS[name].what, found, base)
+            yield _variant_row(sample, VARIANTS[name].what, found, by_name[VARIANTS[name].beside])
     yield ""
     yield from _decade_lines(by_name["decade"])
 
@@ -407,11 +406,11 @@ def _paper_row(sample: str) -> str:
     return table_row("the paper", _N_PAPER, *differences, *own, "–")
 
 
-def _variant_row(sample: str, what: str, found: Replicates, base: Replicates) -> str:
-    n = found.n_replicates if found is not base else base.n_replicates
+def _variant_row(sample: str, what: str, found: Replicates, beside: Replicates) -> str:
+    n = found.n_replicates
     cells = []
     for rival in _RIVALS:
-        other = found if rival in found.methods else base
+        other = found if rival in found.methods else beside
         for pairs in (RARE, FREQUENT):
             test = PairedErrors.of(found.values(sample, "pair rank", pairs), other.values(sample, rival, pairs, n))
             cells.append(f"**{test}**" if abs(test.mean) > 2 * test.error else str(test))
