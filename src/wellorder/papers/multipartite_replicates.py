@@ -230,15 +230,15 @@ def working_scale(method: str, sample: str) -> Floats:
     return np.asarray((pull - pull[0]) / (pull[-1] - pull[0]))
 
 
-_BOTTOM = -(2.0 ** -np.arange(5.0))
-"""A scale on which low ratings lie as far apart as high ones by DCG's."""
+_SCALES = {"squares": np.arange(1.0, 6.0) ** 2, "bottom": -(2.0 ** -np.arange(5.0))}
+"""On the first high ratings lie further apart than low ones, as on DCG's, but less so; the second is DCG's upside down."""
 
 
 def _costs(name: str, sample: str) -> str | Floats:
     """Return misranking costs by name: OrderBoost's own, or the differences on another scale."""
     if name in ("linear", "dcg", "full"):
         return name
-    scale = _BOTTOM if name == "bottom" else working_scale(name, sample)
+    scale = _SCALES[name] if name in _SCALES else working_scale(name, sample)
     return np.triu(scale - scale[:, None])
 
 
@@ -321,8 +321,9 @@ VARIANTS = {
     "top costs": Variant(
         "pair rank with the costs 2^b − 2^a of DCG", costs="dcg", methods=_PAIRS_ALONE, n_replicates=25
     ),
+    "square costs": Variant("pair rank with the costs b² − a²", costs="squares", methods=_PAIRS_ALONE, n_replicates=25),
     "bottom costs": Variant(
-        "pair rank with these costs upside down", costs="bottom", methods=_PAIRS_ALONE, n_replicates=25
+        "pair rank with DCG's costs upside down", costs="bottom", methods=_PAIRS_ALONE, n_replicates=25
     ),
     "unit costs": Variant(
         "pair rank with unit costs (and so plain pairs)", costs="full", methods=_PAIRS_ALONE, n_replicates=25
