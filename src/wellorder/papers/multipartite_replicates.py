@@ -231,7 +231,7 @@ def working_scale(method: str, sample: str) -> Floats:
 
 
 _SCALES = {"squares": np.arange(1.0, 6.0) ** 2, "bottom": -(2.0 ** -np.arange(5.0))}
-"""On the first high ratings lie further apart than low ones, as on DCG's, but less so; the second is that upside down."""
+"""High ratings further apart than low ones, though less so than on DCG's scale; and that of DCG upside down."""
 
 
 def _costs(name: str, sample: str) -> str | Floats:
