@@ -425,6 +425,6 @@ def _decade_lines(found: Replicates) -> Iterator[str]:
     yield (
         f"With the decade in place of the year, {np.count_nonzero(np.abs(z) <= 2)} of {len(z)} values of Table 3 are "
         f"within two standard errors of the paper's ({np.count_nonzero(np.abs(z[half:]) <= 2)} of {half} in the "
-        f"unbalanced case), {np.count_nonzero(z < -2)} are lower and {np.count_nonzero(z > 2)} higher, over "
+        f"unbalanced case), {np.count_nonzero(z < -2)} lower and {np.count_nonzero(z > 2)} higher, over "
         f"{found.n_replicates} replicates."
     )
