@@ -332,11 +332,11 @@ class MethodTables:
         yield ""
         yield "| data | method | " + " | ".join(TESTED.values()) + " |"
         yield "| --- " * (2 + len(TESTED)) + "|"
-        tested: dict[tuple[str, ...], float] = {}
+        tested: dict[tuple[str, ...], tuple[float, float]] = {}
         for data in self.data:
             for method in (each for each in self.methods if each.startswith("MHR")):
                 found = {metric: self.improvement(data, method, metric) for metric in TESTED}
-                tested |= {(data, method, TESTED[metric]): p for metric, (_, p) in found.items()}
+                tested |= {(data, method, TESTED[metric]): each for metric, each in found.items()}
                 shown = " | ".join(f"{signed(change)} ({write_p_value(p)})" for change, p in found.values())
                 yield f"| {data} | {method} | {shown} |"
         yield ""

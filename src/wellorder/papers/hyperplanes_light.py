@@ -285,6 +285,10 @@ class LightTables:
         """Return the p-value of the difference to RankSVM."""
         return float(self._of[data, loss, method].params["p"][of][metric])
 
+    def _change(self, data: str, loss: str, method: str, metric: str, of: str) -> float:
+        row = data, loss, method, metric
+        return self.published(*row) if of == _PUBLISHED else float(np.mean(self.changes(*row)))
+
     def lines(self) -> Iterator[str]:
         """Return the tables as Markdown lines."""
         yield from self._on_published_folds()
@@ -344,7 +348,7 @@ class LightTables:
         yield ""
         for what, of in (("published folds", _PUBLISHED), ("partitions", "partitions")):
             found = {
-                (*row, shown): self.p_value(*row, metric, of)
+                (*row, shown): (self._change(*row, metric, of), self.p_value(*row, metric, of))
                 for row in self._rows()
                 for metric, shown in TESTED.items()
             }
@@ -400,12 +404,15 @@ def signed(change: float) -> str:
     return f"{round(change, 1) + 0.0:+.1f}"
 
 
-def write_tested(found: Mapping[Any, float], what: str) -> str:
-    """Say how many of many tests are below 0.05, before and after Holm's correction, and which."""
-    corrected = dict(zip(found, holm(list(found.values())), strict=True))
-    below = sum(p < 0.05 for p in found.values())
-    kept = [", ".join(key) for key, p in corrected.items() if p < 0.05]
+def write_tested(found: Mapping[Any, tuple[float, float]], what: str) -> str:
+    """Say how many of many tests, each a change and its p-value, are below 0.05, and which by Holm's correction."""
+    corrected = dict(zip(found, holm([p for _, p in found.values()]), strict=True))
+    below = [change for change, p in found.values() if p < 0.05]
+    gains = sum(change > 0 for change in below)
+    kept = [f"{', '.join(key)} ({signed(found[key][0])})" for key, p in corrected.items() if p < 0.05]
     return (
-        f"{what[0].upper()}{what[1:]}: of {len(found)} differences {below} have p < 0.05, where chance alone would "
-        f"have {0.05 * len(found):.0f}; after Holm's correction " + ("; ".join(kept) if kept else "none") + "."
+        f"{what[0].upper()}{what[1:]}: of {len(found)} differences {len(below)} have p < 0.05, {gains} of them for "
+        f"several hyperplanes and {len(below) - gains} against, where chance alone would have {0.05 * len(found):.0f} "
+        "in all; "
+        "after Holm's correction " + ("; ".join(kept) if kept else "none") + "."
     )
