@@ -251,7 +251,7 @@ def _by_trial(
 _TABLE_7 = ((17, 90, 175, 823), (17, 75, 200, 841), (16, 78, 154, 663), (22, 92, 196, 887))
 """The paper's minutes on OHSUMED: three hyperplanes, then Ranking SVM."""
 
-_TIMED = 3
+_TIMED = 7
 _LARGE, _COLUMNS = 200_000, 50
 _PAIRINGS = ("all", "adjacent", "cumulative")
 
@@ -260,7 +260,7 @@ def table_seven(run: PaperRun) -> tuple[Record, ...]:
     """Time one fit after the other; nothing runs beside them."""
     data = {name: read_parts(run.data, name) for name in BENCHMARKS}
     trials = list(quarters(data[_OHSUMED[0]]))[: 1 if run.quick else None]
-    key = record_key("hyperplanes/table 7", _TIMED, _LARGE, run.quick)
+    key = record_key("hyperplanes/table 7", "processor", _TIMED, _LARGE, run.quick)
     whole = {name: joined(parts) for name, parts in data.items()}
     whole |= {} if run.quick else {f"{_LARGE:,} × {_COLUMNS}, {n} grades": _drawn(n) for n in (3, 5)}
     return run.pieces([Piece("times", {"times": key}, partial(_times, key, trials, whole))])
@@ -305,11 +305,12 @@ def _pairing_seconds(rows: Judged) -> dict[str, float]:
 
 
 def _best_time(model: Any, rows: Judged) -> float:
+    """Return seconds of the processor: by the clock, what else runs on the machine would be in fits this short."""
     best = np.inf
     for _ in range(_TIMED):
-        started = time.perf_counter()
+        started = time.process_time()
         _fit(model, rows)
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.process_time() - started)
     return round(float(best), 4)
 
 
@@ -318,8 +319,9 @@ def table_seven_lines(records: Sequence[Record]) -> Iterator[str]:
     (record,) = records
     yield (
         "**Table 7.** Time to train on OHSUMED with 25 features at SVM-light's cost: the hyperplanes one by one, all "
-        f"as one estimator (at RankSVM's cost), and RankSVM; the best of {_TIMED}. The paper's minutes are of a solver "
-        "that lists all pairs; ours, milliseconds, need no list, so that there is little left to divide and conquer."
+        f"as one estimator (at RankSVM's cost), and RankSVM; ours of the processor, the best of {_TIMED}. The paper's "
+        "minutes are of a solver that lists all pairs; ours, milliseconds, need no list, so that there is little left "
+        "to divide and conquer."
     )
     yield ""
     yield "| trial | " + " | ".join(_PAIRS) + " | sum | as one | RankSVM | sum / RankSVM | as one / RankSVM |"
