@@ -89,7 +89,10 @@ def test_means_and_intervals():
     found = cross_validate(wo.RankSVM(), X, Y, metrics=METRICS, cv=6)
     values = found["ndcg@5"]
     assert found.mean("ndcg@5") == pytest.approx(values.mean())
-    assert found.interval("ndcg@5", 0.9) == mean_interval(values, 100, 20, 0.9)
+    assert found.interval("ndcg@5", 0.9) == mean_interval(values, 100, 20, 0.9)  # one list: only splits tell
+    interval = found.interval("swapped_pairs", 0.9)
+    assert interval.low < interval.mean == found.mean("swapped_pairs") < interval.high
+    assert (interval.confidence, interval.n_splits) == (0.9, 6)
     assert (len(found), found.greater_is_better["ndcg@5"], found.greater_is_better["swapped_pairs"]) == (4, True, False)
     assert found.fit_seconds.shape == found.score_seconds.shape == (6,)
     assert (found.fit_seconds > 0).all()
@@ -104,7 +107,9 @@ def test_it_prints_as_a_table():
     assert text[2].endswith("higher")
     assert text[3].startswith("5 splits, ")
     one = cross_validate(wo.RankSVM(), X, Y, cv=[(np.arange(60), np.arange(60, 120))])
-    assert " - " in repr(one)
+    assert "-" not in repr(one).splitlines()[1]  # a single split has its rows to tell by
+    perfect = cross_validate(wo.RankSVM(), Y[:, None].astype(float), Y, cv=[(np.arange(60), np.arange(60, 120))])
+    assert " - " in repr(perfect)
 
 
 def test_frames_text_and_grades():

@@ -14,9 +14,12 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from ..metrics import AnyMetric, Metric
+from ..order import Comparisons, Grades
 from ..samples import Sample, read_sample
-from ..sweeps import Floats
-from .judging import judge_model, read_metrics
+from ..sweeps import Floats, Ints
+from .evidence import gather, keep_parts
+from .judging import judge_model, read_metrics, rule_of
+from .records import Parts
 from .significance import Interval, mean_interval
 from .splits import Split, read_splits
 
@@ -38,6 +41,8 @@ class CrossValidation(Mapping[str, Floats]):
     score_seconds: Floats
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """The lowest and the highest value that a metric can have: intervals end there."""
+    parts: tuple[Mapping[str, Parts | None], ...] = ()
+    """What the test rows, lists or items of each split add to each metric."""
 
     def __getitem__(self, name: str) -> Floats:
         return self.by_metric[name]
@@ -53,10 +58,19 @@ class CrossValidation(Mapping[str, Floats]):
         return self.interval(name).mean
 
     def interval(self, name: str, confidence: float = 0.95) -> Interval:
-        """Return a metric's mean and its interval, corrected for training parts that overlap."""
-        known = ~np.isnan(self.by_metric[name])
+        """Return a metric's mean and its interval, by the rows that were tested and by how much training rows matter.
+
+        Of a metric that is no mean over rows, lists or votes, it is by the splits alone, corrected for training parts
+        that overlap.
+        """
+        known = np.flatnonzero(~np.isnan(self.by_metric[name]))
+        values, parts = self.by_metric[name][known], [self.parts[split][name] for split in known if self.parts]
         n_train, n_test = np.mean(self.n_judged, axis=0)
-        found = mean_interval(self.by_metric[name][known], n_train, n_test, confidence)
+        if parts and (kept := [[part] for part in parts if part is not None]) and len(kept) == len(parts):
+            evidence = gather(values[:, None], kept, [self.splits[split].repeat for split in known], n_test / n_train)
+            found = Interval(float(values.mean()), *evidence.interval(0, confidence), confidence, len(values))
+        else:
+            found = mean_interval(values, n_train, n_test, confidence)
         return found.within(self.bounds[name]) if name in self.bounds else found
 
     def __str__(self) -> str:
@@ -64,7 +78,7 @@ class CrossValidation(Mapping[str, Floats]):
         lines = [f"{'metric':{width}}  {'mean':>7}  {'95 % interval':>16}  better"]
         for name in self.by_metric:
             found = self.interval(name)
-            reach = f"{found.low:7.4f} {found.high:8.4f}" if found.n_splits > 1 else f"{'-':>16}"
+            reach = f"{found.low:7.4f} {found.high:8.4f}" if np.isfinite(found.low) else f"{'-':>16}"
             better = "higher" if self.greater_is_better[name] else "lower"
             lines.append(f"{name:{width}}  {found.mean:7.4f}  {reach}  {better}")
         lines.append(f"{len(self.splits)} splits, {self.fit_seconds.mean():.3g} s a fit")
@@ -141,10 +155,11 @@ def cross_validate(
         splits = read_splits(sample, cv, n_repeats, seed)
         judged = sample.order.is_judged
         trials = (
-            delayed(_try)(estimator, sample.take(split.train), sample.take(split.test, split.train), measures)
+            delayed(_try)(estimator, sample.take(split.train), sample.take(split.test, split.train), measures, place)
             for split in splits
+            for place in [(sample.order, split.test)]
         )
-        rows, fit_seconds, score_seconds = zip(*Parallel(n_jobs=n_jobs)(trials), strict=True)
+        rows, parts, fit_seconds, score_seconds = zip(*Parallel(n_jobs=n_jobs)(trials), strict=True)
     values = {str(measure): column for measure, column in zip(measures, np.array(rows).T, strict=True)}
     _warn_if_undefined(values)
     return CrossValidation(
@@ -155,20 +170,35 @@ def cross_validate(
         fit_seconds=np.array(fit_seconds),
         score_seconds=np.array(score_seconds),
         bounds={str(measure): measure.definition.bounds for measure in measures},
+        parts=parts,
     )
 
 
 def _try(
-    estimator: Any, training: Sample, testing: Sample, measures: tuple[Metric, ...]
-) -> tuple[list[float], float, float]:
-    """Fit and judge on one split, perhaps in another process; return the judgement and the seconds of both."""
+    estimator: Any,
+    training: Sample,
+    testing: Sample,
+    measures: tuple[Metric, ...],
+    place: tuple[Grades | Comparisons, Ints],
+) -> tuple[list[float], dict[str, Parts | None], float, float]:
+    """Fit and judge on one split, perhaps in another process; return the judgement and the seconds of both.
+
+    ``place`` says where the test part is among all rows.
+    """
     with sklearn.config_context(enable_metadata_routing=True):
         model = clone(estimator)
         began = perf_counter()
         training.fit(model)
         fitted = perf_counter()
-        judged = judge_model(model, testing, measures)
-        return judged, fitted - began, perf_counter() - fitted
+        scores = testing.scores(model)
+        judged = judge_model(model, testing, measures, scores)
+        rule = rule_of(model, testing.order)
+        whole, rows = place
+        parts = {
+            str(measure): None if testing.holds_pairs else keep_parts(measure, whole, rows, scores, **rule)
+            for measure in measures
+        }
+        return judged, parts, fitted - began, perf_counter() - fitted
 
 
 def _warn_if_undefined(values: Mapping[str, Floats]) -> None:

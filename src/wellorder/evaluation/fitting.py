@@ -14,9 +14,9 @@ from ..data import ComparisonTable, Table, TableRanker
 from ..methods import Method
 from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
-from ..scoring import advantage_of, warn_if_groups_are_lost
+from ..scoring import warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
-from .judging import default_metrics, read_metrics, threshold_of
+from .judging import default_metrics, read_metrics, rule_of, threshold_of
 from .methods import METHODS, find_method, make_seeded
 from .searching import choose_params
 from .tasks import AnyTable, make_task
@@ -220,7 +220,7 @@ def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[AnyMet
         warn_if_groups_are_lost(model, table.groups, "read the table with group=")
     scores = np.asarray(model.decision_function(table.rows), dtype=float)
     of_scores = [metric for metric in wanted if metric not in of_probabilities]
-    found = task.judge(scores, np.arange(len(table)), of_scores, threshold_of(model), advantage_of(model)).metrics
+    found = task.judge(scores, np.arange(len(table)), of_scores, **rule_of(model, task.order)).metrics
     if isinstance(table, ComparisonTable) and of_probabilities:
         found |= _judge_probabilities(model, table, of_probabilities)
     return {str(metric): found[str(metric)] for metric in wanted}

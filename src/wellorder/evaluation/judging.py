@@ -381,6 +381,17 @@ def threshold_of(model: Any) -> float:
     return float(found) if isinstance(found, float | int | np.floating) else 0.0
 
 
+def rule_of(model: Any, order: Grades | Comparisons) -> dict[str, float]:
+    """Return what a model makes of differences of scores: nothing of graded rows.
+
+    Of comparisons, its ``advantage`` is taken off the right score less the left one, and what is nearer to zero than
+    its ``threshold`` is predicted to tie.
+    """
+    if isinstance(order, Grades):
+        return {}
+    return {"threshold": threshold_of(model), "advantage": advantage_of(model)}
+
+
 def judge_comparisons(
     comparisons: Comparisons,
     scores: Floats,
@@ -411,20 +422,19 @@ def _are_all_tied(grades: Grades, scores: Floats) -> bool:
     return bool(len(rows)) and bool((scores[rows] == lowest[group]).all())
 
 
-def judge_model(model: Any, part: Sample, metrics: Sequence[Metric]) -> list[float]:
-    """Evaluate a fitted model by each metric; NaN, without a word, where one is not defined."""
+def judge_model(model: Any, part: Sample, metrics: Sequence[Metric], scores: Floats | None = None) -> list[float]:
+    """Evaluate a fitted model by each metric, given its scores if they are known; NaN where one is not defined."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is not defined: ")  # the caller counts them and says so once
         if part.holds_pairs:
-            return [_of_pairs(metric, model, part) for metric in metrics]
-        scores, order = part.scores(model), part.order
+            return [_of_pairs(metric, model, part, scores) for metric in metrics]
+        scores, order = part.scores(model) if scores is None else scores, part.order
         if isinstance(order, Grades):
             return [metric.of_order(order, scores) for metric in metrics]
-        rule = {"threshold": threshold_of(model), "advantage": advantage_of(model)}
-        return [metric(order, scores, **rule) for metric in metrics]
+        return [metric(order, scores, **rule_of(model, order)) for metric in metrics]
 
 
-def _of_pairs(metric: Metric, model: Any, part: Sample) -> float:
+def _of_pairs(metric: Metric, model: Any, part: Sample, scores: Floats | None) -> float:
     """Judge a model of pairs: by its own error, which knows its threshold for ties, or by differences of scores.
 
     They are those of two items a pair, of which the left one has the score 0.
@@ -432,7 +442,7 @@ def _of_pairs(metric: Metric, model: Any, part: Sample) -> float:
     outcome = part.order.outcome if isinstance(part.order, Comparisons) else None
     if metric.name in ("swapped_pairs", "comparison_error"):
         return 1.0 - float(model.score(part.X, outcome))
-    differences = part.scores(model)
+    differences = part.scores(model) if scores is None else scores
     left = np.arange(len(differences))
     met = Comparisons(left, left + len(left), outcome)
     return metric(met, np.concatenate([np.zeros_like(differences), differences]))

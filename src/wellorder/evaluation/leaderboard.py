@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from ..order import Kind
 from ..sweeps import Floats
 from .board_view import view_board
 from .doctor import Health, html_row
+from .evidence import Evidence, behind_leader, gather
 from .methods import METHODS
 from .records import Json, Record, plain
 from .significance import TOLD_APART, corrected_resampled_test, holm, known_mean, mean_interval
@@ -89,13 +91,16 @@ class Standing:
     """Of the metric over the splits."""
     low: float
     high: float
-    """A 95 % interval of the mean (corrected for overlapping training parts); NaN where the splits say nothing of it:
-    with fewer than three, where all have the same value, or where the method orders nothing on one of them."""
+    """A 95 % interval of the mean, by the rows that were tested and by how much training rows matter; NaN where nothing
+    varies, or where the method orders nothing on some split. Of a metric that is no mean over rows, lists or votes, it
+    is by the splits alone (corrected for overlapping training parts), and NaN with fewer than three."""
     metrics: dict[str, float]
     """The means of everything that was measured."""
     p_value: float | None
-    """Against the leader (corrected resampled paired test, Holm over every two methods); None for the leader, and NaN
-    with fewer than three splits, or where the method orders nothing on one of them."""
+    """Against the leader, which was chosen on the same rows: how often chance alone would put the best of equal methods
+    that far ahead (:func:`~wellorder.evaluation.evidence.behind_leader`). None for the leader, NaN where the method
+    orders nothing on some split. Of a metric that is no mean over rows, lists or votes, it is the corrected resampled
+    test with Holm's correction over every two methods, and NaN with fewer than three splits."""
     search_seconds: float
     fit_seconds: float
     """Means over the splits."""
@@ -152,6 +157,9 @@ class Leaderboard:
     """False where the run was interrupted or its time was up before all planned splits were done."""
     time_was_up: bool = False
     """Which of the two it was."""
+    more_needed: float | None = None
+    """How many times as many rows (lists, comparisons) it would take to tell the first two apart with 80 % power, if
+    they differ as much as they seem to; below one, there are enough. None where it cannot be told."""
 
     @property
     def leader(self) -> Standing:
@@ -202,11 +210,25 @@ def make_leaderboard(
     values = {name: _values(kept, name, protocol.metric) for name in methods}
     ranked = sorted(methods, key=lambda name: (np.isnan(known_mean(values[name])), -sign * known_mean(values[name])))
     silent = {record.method for record in kept if record.orders_nothing} - {ranked[0]}
-    tested = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
-    p_values = _against_leader(kept, tested)
+    tested = [name for name in ranked if name not in silent]
+    evidence = _evidence(kept, tested, protocol.metric)
+    if evidence is None:  # the splits alone say how sure it is
+        columns = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
+        p_values = dict(zip(ranked[1:], _against_leader(kept, columns), strict=True))
+        ends = {}
+    else:
+        p_values = dict(zip(tested, behind_leader(evidence, greater_is_better=greater_is_better), strict=True))
+        ends = {name: evidence.interval(place) for place, name in enumerate(tested)}
     standings = tuple(
-        make_standing(kept, name, protocol.metrics, protocol.definition, p_value)
-        for name, p_value in zip(ranked, [None, *p_values], strict=True)
+        make_standing(
+            kept,
+            name,
+            protocol.metrics,
+            protocol.definition,
+            None if name == ranked[0] else p_values.get(name, math.nan),
+            ends.get(name),
+        )
+        for name in ranked
     )
     return Leaderboard(
         data,
@@ -218,6 +240,7 @@ def make_leaderboard(
         health,
         is_complete,
         time_was_up,
+        evidence.more_units(0, 1) if evidence is not None and len(tested) > 1 else None,
     )
 
 
@@ -228,6 +251,18 @@ def _of(records: Sequence[Record], method: str) -> tuple[Record, ...]:
 
 def _values(records: Sequence[Record], method: str, metric: str) -> Floats:
     return np.array([record.metrics[metric] for record in _of(records, method)])
+
+
+def _evidence(records: Sequence[Record], methods: Sequence[str], metric: str) -> Evidence | None:
+    """Put together what splits and the rows that they test say; None where the metric has no parts to tell by."""
+    by_method = [_of(records, name) for name in methods]
+    splits = [split for split in zip(*by_method, strict=True) if all(record.parts is not None for record in split)]
+    if not splits:
+        return None
+    values = np.array([[record.metrics[metric] for record in split] for split in splits])
+    parts = [[record.parts for record in split if record.parts is not None] for split in splits]
+    found = gather(values, parts, [split[0].repeat for split in splits], _test_share(records))
+    return found if found.n_units > 1 else None
 
 
 def _against_leader(records: Sequence[Record], values: Sequence[Floats]) -> list[float]:
@@ -256,17 +291,25 @@ def make_standing(
     metrics: Sequence[str],
     definition: Definition | None,
     p_value: float | None = float("nan"),
+    ends: tuple[float, float] | None = None,
 ) -> Standing:
-    """Sum up what records say of one method; a board goes by the first of the metrics, and its definition."""
+    """Sum up what records say of one method; a board goes by the first of the metrics, and its definition.
+
+    ``ends`` are those of its interval, where the rows that were tested tell them; else they are those of the splits.
+    """
     mine, metric = _of(records, method), metrics[0]
     values = _values(mine, method, metric)
     finite = values[np.isfinite(values)]
     n_without_order = sum(record.orders_nothing for record in mine)
     low = high = float("nan")
-    if len(finite) > 2 and float(np.ptp(finite)) > 0 and not n_without_order:
+    if n_without_order:
+        ends = None
+    elif ends is None and len(finite) > 2 and float(np.ptp(finite)) > 0:
         sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]
-        interval = mean_interval(finite, *sizes).within((-np.inf, np.inf) if definition is None else definition.bounds)
-        low, high = interval.low, interval.high
+        interval = mean_interval(finite, *sizes)
+        ends = interval.low, interval.high
+    if ends is not None:
+        low, high = np.clip(ends, *((-np.inf, np.inf) if definition is None else definition.bounds)).tolist()
     chosen = Counter(json.dumps(plain(record.params), sort_keys=True) for record in mine).most_common(1)
     return Standing(
         method=method,

@@ -45,6 +45,21 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What each independent unit of a test part (row, list or item) adds to a method's value."""
+
+    units: tuple[int, ...]
+    """Their numbers, the same in every split; many units share one."""
+    parts: tuple[float, ...]
+    meetings: tuple[int, ...] = ()
+    """Of items: numbers of each two that met."""
+    shared: tuple[float, ...] = ()
+    """What each two that met have in common, which is in the parts of both."""
+    pair_square: float = 0.0
+    """Of rows: the sum over all pairs of the square of what each adds."""
+
+
+@dataclass(frozen=True)
 class Record:
     """One method, searched and fitted on the training part of one split, judged on its test part."""
 
@@ -73,6 +88,8 @@ class Record:
     held_out: tuple[float, ...] | None = None
     """The scores of the test rows, or of test comparisons right less left, in the order of the split; kept for the
     first repeat of at most ``MOST_HELD_OUT`` rows."""
+    parts: Parts | None = None
+    """Of the first metric; None where that is no mean over units, or not defined."""
     orders_nothing: bool = False
     """Whether the model gave all test rows of a list, or both items of every test comparison, the same score."""
     stopped: bool = False
@@ -177,6 +194,10 @@ def _seconds(name: str, value: Json) -> float:
     return float(value) if _is_number(value) and value >= 0 else _refuse(name, value, "a number of seconds")
 
 
+def _size(name: str, value: Json) -> float:
+    return float(value) if _is_number(value) and value >= 0 else _refuse(name, value, "a number, not negative")
+
+
 def _number(name: str, value: Json) -> float:
     """Read a number; null is one that is not defined."""
     if value is None:
@@ -229,6 +250,25 @@ def _curve(name: str, value: Json) -> Curve:
     return Curve(_text(f"{name}.kind", found["kind"]), x, y)
 
 
+def _counts(name: str, value: Json) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        _refuse(name, value, "a list of counts")
+    return tuple(_count(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def _parts(name: str, value: Json) -> Parts:
+    found = _object(name, value, "units", "parts", "meetings", "shared", "pair_square")
+    read: dict[str, Any] = {"pair_square": _size(f"{name}.pair_square", found["pair_square"])}
+    for numbers, values in (("units", "parts"), ("meetings", "shared")):
+        read[numbers] = _counts(f"{name}.{numbers}", found[numbers])
+        read[values] = _numbers(f"{name}.{values}", found[values])
+        if len(read[numbers]) != len(read[values]) or not all(map(math.isfinite, read[values])):
+            _refuse(
+                f"{name}.{values}", found[values], f"a list of {len(read[numbers])} numbers, one for each of {numbers}"
+            )
+    return Parts(**read)
+
+
 def _optional(reader: Callable[[str, Json], Any]) -> Callable[[str, Json], Any]:
     """Let null stand for what a record does not have."""
     return lambda name, value: None if value is None else reader(name, value)
@@ -246,6 +286,7 @@ _READERS: dict[str, Callable[[str, Json], Any]] = {
     "weights": _optional(_numbers),
     "features": _optional(_texts),
     "held_out": _optional(_numbers),
+    "parts": _optional(_parts),
     "orders_nothing": _truth,
     "stopped": _truth,
     "notes": _texts,

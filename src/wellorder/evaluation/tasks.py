@@ -103,17 +103,11 @@ class Task:
         test = self.table.take(rows).rows
         return np.asarray(list_scores(model, part.encode(test), test.groups), dtype=float)
 
-    def judge(
-        self, scores: Floats, rows: Ints, metrics: Sequence[AnyMetric], threshold: float = 0.0, advantage: float = 0.0
-    ) -> Judgement:
-        """Judge scores of a test part.
-
-        Of comparisons, ``advantage`` is taken off the right score less the left one, and what is nearer to zero than
-        ``threshold`` is predicted to tie; grades know neither ties to be predicted nor sides.
-        """
+    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[AnyMetric], **rule: float) -> Judgement:
+        """Judge scores of a test part, by what a model makes of them (:func:`rule_of`)."""
         order = self.table.take(rows).order()
         if isinstance(order, Comparisons):
-            return judge_comparisons(order, scores, metrics, threshold, advantage)
+            return judge_comparisons(order, scores, metrics, **rule)
         return judge_grades(order, scores, metrics, None if self._bins is None else self._bins.take(rows))
 
     def fingerprint(self) -> str:

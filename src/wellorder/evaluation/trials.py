@@ -23,9 +23,9 @@ from .. import __version__
 from ..deadline import TimeIsUp, deadline
 from ..methods import Method
 from ..order import Comparisons
-from ..scoring import advantage_of
 from ..sweeps import THREADS_FROM, Floats
-from .judging import threshold_of
+from .evidence import keep_parts
+from .judging import rule_of
 from .leaderboard import Protocol
 from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
@@ -182,7 +182,9 @@ def run_trial(
                 part.fit(model.set_params(**params))
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
-            judgement = task.judge(scores, split.test, protocol.measures, threshold_of(model), advantage_of(model))
+            rule = rule_of(model, task.order)
+            judgement = task.judge(scores, split.test, protocol.measures, **rule)
+            parts = keep_parts(protocol.measures[0], task.order, split.test, scores, **rule)
         except TimeIsUp:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"
@@ -206,6 +208,7 @@ def run_trial(
         weights=tuple(np.asarray(coef, dtype=float).tolist()) if linear else None,
         features=part.features if linear else None,
         held_out=_held_out(task, scores, split),
+        parts=parts,
         orders_nothing=judgement.orders_nothing,
         stopped=end.stopped,
         notes=tuple(sorted(set(heard))),

@@ -87,6 +87,10 @@ class PairShare:
         cost = swapped_weight(pairs, self.scores, self.ties) / everything.total
         return float(np.ldexp(cost, of_costs.max(initial=0) - of_pairs.max(initial=0)))
 
+    def pair_square(self, value: float) -> float:
+        """Return Σψ² over the pairs, ψ = W (h − U)/ΣW, given U; as if all weighed the same."""
+        return abs(value * (1.0 - value)) / self.pairs.n_pairs
+
     def by_row(self) -> tuple[float, Floats]:
         r"""Return the share U, and (N_i − U·D_i)/ΣW: N_i is W of the row's wrong (or right) pairs, D_i of all of them.
 
@@ -848,6 +852,10 @@ class TauParts:
     def rows(self) -> Ints:
         """The rows that have a grade."""
         return np.flatnonzero(self.grades.level >= 0)
+
+    def pair_square(self, value: float) -> float:
+        """Return Σψ² over the pairs, given τ; as if all weighed the same."""
+        return max(1.0 - value**2, 0.0) / self.grades.pairs.n_pairs
 
     def by_row(self) -> tuple[float, Floats]:
         """Return τ, and for each row its part: (P − Q)_i/√(N_y N_s) − ½ τ (N_y,i/N_y + N_s,i/N_s)."""

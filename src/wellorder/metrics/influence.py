@@ -40,14 +40,25 @@ class Influence:
         To first order the values differ from their expectations by the sum over the units; each column's mean is about
         zero.
     unit : {"rows", "groups", "items"}
-    own : array of shape (n_methods, n_methods)
-        What the products of the parts count twice: a meeting of two items is in the parts of both.
+    number : array of shape (n_units,)
+        Of each unit: its row, the first row of its group, or its item.
+    shared : array of shape (n_meetings, n_methods)
+        Of items alone: what each two that met have in common. It is in the parts of both, and so twice in the sum of
+        products.
+    meeting : array of shape (n_meetings,)
+        The first comparison of each such two.
+    pair_square : array of shape (n_methods,)
+        Of rows alone: Σψ² over the pairs, ψ being what a pair adds; twice in the sum of squares as well, but small
+        beside it, by one over the number of rows. DeLong's covariance leaves it there.
     """
 
     values: Floats
     parts: Floats
     unit: Unit
-    own: Floats
+    number: Ints
+    shared: Floats
+    meeting: Ints
+    pair_square: Floats
 
     @property
     def n_units(self) -> int:
@@ -59,12 +70,15 @@ class Influence:
         m = len(self.values)
         if self.n_units < 2:
             return np.full((m, m), np.nan)
-        found = self.parts.T @ self.parts - self.own
-        return _semidefinite(found) if self.own.any() else found
+        found = self.parts.T @ self.parts - self.shared.T @ self.shared
+        return semidefinite(found) if len(self.shared) else found
 
 
-def influence(y: Any, scores: Any, metric: AnyMetric = "swapped_pairs", groups: Any = None) -> Influence:
-    """Return what each unit adds to a metric, for one method a column of the scores; as :func:`covariance` takes it."""
+def influence(y: Any, scores: Any, metric: AnyMetric = "swapped_pairs", groups: Any = None, **rule: float) -> Influence:
+    """Return what each unit adds to a metric, for one method a column of the scores; as :func:`covariance` takes it.
+
+    ``rule`` is what a model makes of differences: ``threshold`` and ``advantage``, of comparisons alone.
+    """
     votes = isinstance(y, Comparisons)
     measure = parse(metric, of="comparisons" if votes else "grades")
     if measure.definition.parts is None:
@@ -79,33 +93,39 @@ def influence(y: Any, scores: Any, metric: AnyMetric = "swapped_pairs", groups: 
     if votes and groups is not None:
         raise ValueError("comparisons have no groups; leave groups out")
     target = y if votes else read_grades(y, groups)
-    parts = [_parts(measure, target, column) for column in columns.T]
+    parts = [_parts(measure, target, column, rule) for column in columns.T]
     if isinstance(parts[0], ListValues):
-        return _of_lists(parts)
+        return _of_lists(parts, target)
     return _of_votes(parts, y) if votes else _of_pairs(parts, target)
 
 
-def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats) -> Any:
+def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: dict[str, float]) -> Any:
     assert measure.definition.parts is not None
-    found = measure.call(measure.definition.parts, target, np.ascontiguousarray(scores))
+    found = measure.call(measure.definition.parts, target, np.ascontiguousarray(scores), **rule)
     if isinstance(found, str):
         raise ValueError(f"{measure} is not defined: {found}")
     return found
 
 
-def _of_pairs(parts: list[PairShare] | list[TauParts], grades: Grades) -> Influence:
+def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
     found = [part.by_row() for part in parts]
     rows = parts[0].rows
     values, by_row = np.array([value for value, _ in found]), np.column_stack([row[rows] for _, row in found])
-    none = np.zeros((len(values), len(values)))
     if grades.n_groups > 1:
-        _, group = np.unique(np.asarray(grades.group)[rows], return_inverse=True)
+        _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
         by_group = 0.5 * _sums(group, by_row)  # each pair is in the sums of its two rows
-        return Influence(values, by_group * _few(len(by_group)), "groups", none)
+        return _simple(values, by_group * _few(len(by_group)), "groups", rows[first])
     levels, level, count = np.unique(grades.level[rows], return_inverse=True, return_counts=True)
     # of two levels each is a sample of its own (DeLong); of more, the rows are one sample, levels and all
     factor = _few(count)[level] if len(levels) == 2 else np.full(len(level), _few(len(level)))
-    return Influence(values, by_row * factor[:, None], "rows", none)
+    squares = np.array([part.pair_square(value) for part, value in zip(parts, values, strict=True)])
+    return _simple(values, by_row * factor[:, None], "rows", rows, squares)
+
+
+def _simple(values: Floats, parts: Floats, unit: Unit, number: Ints, squares: Floats | None = None) -> Influence:
+    """Return parts of units that meet nobody."""
+    nobody = np.zeros((0, len(values))), np.zeros(0, np.int64)
+    return Influence(values, parts, unit, number, *nobody, np.zeros(len(values)) if squares is None else squares)
 
 
 def _few(n: Any) -> Any:
@@ -113,14 +133,18 @@ def _few(n: Any) -> Any:
     return np.sqrt(np.asarray(n) / np.maximum(np.asarray(n) - 1.0, 1.0))
 
 
-def _of_lists(parts: list[ListValues]) -> Influence:
+def _of_lists(parts: list[ListValues], grades: Grades) -> Influence:
     by_list = np.column_stack([part.values for part in parts])
-    by_list = by_list[~np.isnan(by_list).any(axis=1)]
+    counts = ~np.isnan(by_list).any(axis=1)
+    first = np.zeros(len(by_list), np.int64)
+    if grades.group is not None:  # a list's number is its group's
+        first[grades.group[::-1]] = np.arange(len(grades))[::-1]
+    by_list, first = by_list[counts], first[counts]
     if len(by_list) == 0:
         raise ValueError("no list has a relevant row, so that there is nothing to average")
     values = by_list.mean(axis=0)
     apart = (by_list - values) * _few(len(by_list)) / len(by_list)
-    return Influence(values, apart, "groups", np.zeros((len(values), len(values))))
+    return _simple(values, apart, "groups", first)
 
 
 def _of_votes(parts: list[VoteValues], comparisons: Comparisons) -> Influence:
@@ -135,9 +159,9 @@ def _of_votes(parts: list[VoteValues], comparisons: Comparisons) -> Influence:
     items, ends = np.unique(np.concatenate([left, right]), return_inverse=True)
     by_item = _sums(ends, np.vstack([psi, psi]))
     first, second = np.sort(ends.reshape(2, -1), axis=0)
-    _, pair = np.unique(first * np.int64(len(items)) + second, return_inverse=True)
-    meeting = _sums(pair, psi)
-    return Influence(values, by_item * _few(len(items)), "items", meeting.T @ meeting)
+    _, met, pair = np.unique(first * np.int64(len(items)) + second, return_index=True, return_inverse=True)
+    none = np.zeros(len(values))
+    return Influence(values, by_item * _few(len(items)), "items", items, _sums(pair, psi), counted[met], none)
 
 
 def _sums(place: Ints, values: Floats) -> Floats:
@@ -145,7 +169,7 @@ def _sums(place: Ints, values: Floats) -> Floats:
     return np.column_stack([np.bincount(place, column) for column in values.T])
 
 
-def _semidefinite(matrix: Floats) -> Floats:
+def semidefinite(matrix: Floats) -> Floats:
     """Return the matrix with its negative eigenvalues set to zero: what was taken off may be more than there is."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
