@@ -140,6 +140,6 @@ def test_differences_are_tested_set_by_set_and_over_the_sets():
     assert table[3].startswith("| set 1 | **+")
     assert table[3].endswith("(p < 0.001; < 0.001)** | – | SET 1 |")
     assert table[-1].startswith("| over the sets | +4.")
-    assert ", ahead on 5 of 6, p = 0.062 | – |  |" in table[-1]
+    assert ", ahead on 5 of 6 (p = 0.062; 0.062) | – |  |" in table[-1]
     assert np.isnan(signed_rank_p(np.array([1.0, 2.0, 3.0, 4.0])))
     assert np.isnan(signed_rank_p(np.zeros(9)))

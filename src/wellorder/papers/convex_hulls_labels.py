@@ -22,6 +22,7 @@ from .convex_hulls_trials import (
     DATA_SETS,
     LINEAR,
     PROTOCOL,
+    SAME,
     Trials,
     in_bins,
     nus,
@@ -155,11 +156,10 @@ def few_labels_lines(records: Sequence[Record]) -> Iterator[str]:
         "Differences in points. The line over the sets, without the spiral, has their mean, on how many the first is "
         "ahead, and the p-value of Wilcoxon's signed-rank test over them, adjusted by Holm's method for all such "
         "tests here (none with fewer than five sets). The spiral is made so that near rows are alike and far ones "
-        "tell nothing."
+        "tell nothing; in brackets, in how many draws the first is ahead."
     )
     yield ""
     yield from _differences(trials, names, labels)
-    yield ""
     yield "How often the search chose chain, two steps and full, over all sets but the spiral:"
     yield ""
     yield "| " + " | ".join(f"{n} a class" for n in labels) + " |"
@@ -181,8 +181,10 @@ def _differences(trials: Trials, names: Sequence[str], labels: Sequence[int]) ->
         yield f"| {title} | " + " | ".join(f"{n} a class" for n in labels) + " |"
         yield "| --- " * (1 + len(labels)) + "|"
         for name in names:
-            cells = (means[title, n][name] for n in labels)
-            yield f"| {name} | " + " | ".join("–" if np.isnan(each) else signed(each) for each in cells) + " |"
+            cells = ("–" if np.isnan(means[title, n][name]) else signed(means[title, n][name]) for n in labels)
+            if name == _SPIRAL:
+                cells = (_with_draws(trials.differences(f"{name}{_OF}{n}", *_CONTRASTS[title])) for n in labels)
+            yield f"| {name} | " + " | ".join(cells) + " |"
         totals = (_over(over[title, n], adjusted[title, n]) for n in labels)
         yield "| over the sets | " + " | ".join(totals) + " |"
         yield ""
@@ -194,6 +196,12 @@ def _over(differences: Floats, p_value: float) -> str:
         return "–"
     told = f"{signed(float(known.mean()))}, {int((known > 0).sum())} of {len(known)}"
     return told if np.isnan(p_value) else f"{told}, {write_p_value(p_value)}"
+
+
+def _with_draws(differences: Floats) -> str:
+    if not len(differences):
+        return "–"
+    return f"{signed(float(differences.mean()))} ({int((differences > SAME).sum())} of {len(differences)})"
 
 
 def _mean(differences: Floats) -> float:

@@ -400,7 +400,8 @@ def contrast_table(
 ) -> Iterator[str]:
     """Write a table of differences (first − second) with tests over the folds, all of them adjusted by Holm's method.
 
-    The last line is over the data sets: their mean, on how many the first is ahead, and Wilcoxon's signed-rank test.
+    The last line is over the data sets: their mean, on how many the first is ahead, and Wilcoxon's signed-rank test,
+    its p-values adjusted among themselves.
     """
     found = {(name, title): trials.differences(name, *pair) for name in data for title, pair in contrasts.items()}
     p_values = {place: _p_value(differences) for place, differences in found.items()}
@@ -411,8 +412,10 @@ def contrast_table(
     for name in data:
         cells = [_contrast(found[name, title], p_values[name, title], adjusted[name, title]) for title in contrasts]
         yield f"| {name} | " + " | ".join([*cells, *(cell(name) for cell in beside.values())]) + " |"
-    over = [_over_sets([found[name, title] for name in data]) for title in contrasts]
-    yield "| over the sets | " + " | ".join([*over, *("" for _ in beside)]) + " |"
+    means = [np.array([found[name, title].mean() for name in data if len(found[name, title])]) for title in contrasts]
+    over = [signed_rank_p(each) for each in means]
+    totals = [_over_sets(*each) for each in zip(means, over, holm(over).tolist(), strict=True)]
+    yield "| over the sets | " + " | ".join([*totals, *("" for _ in beside)]) + " |"
 
 
 def _p_value(differences: Floats) -> float:
@@ -424,22 +427,22 @@ def _p_value(differences: Floats) -> float:
 def _contrast(differences: Floats, p_value: float, adjusted: float) -> str:
     if not len(differences):
         return "–"
-    mean = signed(float(differences.mean()))
-    if np.isnan(p_value):
-        return mean
-    shown = f"{mean} ({write_p_value(p_value)}; {write_p_value(adjusted).removeprefix('p ').removeprefix('= ')})"
-    return f"**{shown}**" if adjusted < TOLD_APART else shown
+    return _tested(signed(float(differences.mean())), p_value, adjusted)
 
 
-def _over_sets(differences: Sequence[Floats]) -> str:
-    means = np.array([each.mean() for each in differences if len(each)])
+def _over_sets(means: Floats, p_value: float, adjusted: float) -> str:
     if not len(means):
         return "–"
-    ahead = f"{int((means > 0).sum())} of {len(means)}"
-    p_value = signed_rank_p(means)
-    return f"{signed(float(means.mean()))}, ahead on {ahead}" + (
-        "" if np.isnan(p_value) else f", {write_p_value(p_value)}"
-    )
+    ahead = f"{int((means > SAME).sum())} of {len(means)}"
+    return _tested(f"{signed(float(means.mean()))}, ahead on {ahead}", p_value, adjusted)
+
+
+def _tested(shown: str, p_value: float, adjusted: float) -> str:
+    """Add a p-value and the adjusted one; bold where that tells the two methods apart."""
+    if np.isnan(p_value):
+        return shown
+    told = f"{shown} ({write_p_value(p_value)}; {write_p_value(adjusted).removeprefix('p ').removeprefix('= ')})"
+    return f"**{told}**" if adjusted < TOLD_APART else told
 
 
 def signed(difference: float) -> str:
