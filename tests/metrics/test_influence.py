@@ -7,7 +7,7 @@ import pytest
 
 import wellorder as wo
 from wellorder import metrics
-from wellorder.metrics import METRICS, covariance, influence, paired_test, parse
+from wellorder.metrics import METRICS, covariance, influence_of, paired_test, parse
 
 PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "auc_ovo", "auc_consecutive", "misranking_cost", "kendall_tau")
 
@@ -46,7 +46,7 @@ def test_a_rows_part_is_that_of_its_listed_pairs(n, ties, n_groups):
 @pytest.mark.parametrize("metric", [*PAIR_METRICS, "wmw(average=edges)", "kendall_tau(average=groups)"])
 def test_values_are_the_metrics(metric, n_groups):
     y, scores, groups, _ = a_problem(2, 200, n_groups=n_groups)
-    found = influence(y, scores, metric, groups)
+    found = influence_of(y, scores, metric, groups)
     expected = [parse(metric)(y, column, groups) for column in scores.T]
     np.testing.assert_allclose(found.values, expected, atol=1e-13)
 
@@ -98,7 +98,7 @@ def test_standard_errors_are_those_of_a_bootstrap(metric):
 @pytest.mark.parametrize("metric", ["swapped_pairs", "ndcg@5", "map", "mrr", "precision@3", "kendall_tau", "auc_ovo"])
 def test_lists_are_the_units_where_there_are_lists(metric):
     y, scores, groups, rng = a_problem(5, 1200, n_levels=3, n_groups=80)
-    found = influence(y, scores, metric, groups)
+    found = influence_of(y, scores, metric, groups)
     assert (found.unit, found.n_units) == ("groups", 80)
     rows = [np.flatnonzero(groups == each) for each in range(80)]
     drawn = []
@@ -128,7 +128,7 @@ def test_meetings_of_the_same_items_are_not_counted_twice():
         left, right = rng.integers(0, 30, 400), rng.integers(30, 60, 400)
         votes = wo.Comparisons(left, right, np.where(rng.random(400) < 0.7, 1, -1))
         scores = np.where(np.arange(60) < 30, 0.0, 1.0)
-        found = influence(votes, scores)
+        found = influence_of(votes, scores)
         values.append(found.values[0])
         errors.append(found.covariance()[0, 0])
     assert np.mean(errors) == pytest.approx(0.21 / 400, rel=0.1)
@@ -142,7 +142,7 @@ def test_votes_give_the_metrics_values(metric):
         rng.integers(0, 9, 80), rng.integers(9, 20, 80), rng.integers(-1, 2, 80), weights=rng.uniform(1, 2, 80)
     )
     scores = np.round(rng.normal(size=(20, 2)), 1)
-    found = influence(votes, scores, metric)
+    found = influence_of(votes, scores, metric)
     expected = [parse(metric, of="comparisons")(votes, column) for column in scores.T]
     np.testing.assert_allclose(found.values, expected, atol=1e-14)
     assert found.unit == "items"

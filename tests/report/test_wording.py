@@ -65,7 +65,9 @@ def test_cautions():
     assert caution(made_standings(0.3, 0.01)) == ""
     assert caution(made_standings(0.3, 0.01, baselines=["m1"])) == ""
     assert caution(made_standings(0.3, 0.3, baselines=["m0", "m1"])).startswith("m0 and m1 are baselines")
-    assert "leader is a baseline" in caution([replace(each, is_baseline=True) for each in made_standings(0.3)])
+    baselines = [replace(each, is_baseline=True) for each in made_standings(0.3)]
+    assert "nothing more elaborate does better" in caution(baselines)
+    assert caution(baselines, ["rank-svm"]).startswith("The leader is a baseline, and rank-svm had no time")
 
 
 def test_claims_of_other_metrics():

@@ -121,6 +121,7 @@ _ROLES = (
 _READING = (
     click.option("--item", metavar="COLUMN", help="What a row is called; not a feature."),
     click.option("--weight", metavar="COLUMN", help="Row weights."),
+    click.option("--time", metavar="COLUMN", help="When a row is from: a number or a date; not a feature."),
     click.option(
         "--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."
     ),

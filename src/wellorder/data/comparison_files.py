@@ -13,7 +13,7 @@ from ..order import Comparisons, as_objects, number_objects
 from ..suggest import nearest
 from ..sweeps import Array
 from .lines import shorten
-from .roles import Roles, make_table, read_names, read_weights
+from .roles import Roles, make_table, read_names, read_times, read_weights
 from .sheet import Sheet, as_text, first_row
 from .table import CONVENTIONS, HOW_TO_WRITE, PLAIN, ComparisonTable, PairTable, Signs, Table
 
@@ -50,7 +50,7 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
         option = "group" if roles.group is not None else "levels"
         raise sheet.error(f"{option}= goes with grades, and this file holds comparisons; leave it out, or name target=")
     weight = roles.weight or ("weight" if "weight" in sheet.frame.columns else None)
-    spare = [name for name in sheet.frame.columns if name not in (*_COLUMNS, weight)]
+    spare = [name for name in sheet.frame.columns if name not in (*_COLUMNS, weight, roles.time)]
     unused = [name for name in spare if name not in roles.drop]
     in_items = () if described is None else described.frame.columns
     roles = replace(roles, drop=tuple(name for name in roles.drop if name in in_items or name not in spare))
@@ -71,7 +71,13 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
     _say_what_is_unused(sheet, unused)
     _doubt_wins_and_losses(sheet, outcome)
     comparisons = Comparisons(numbers[0], numbers[1], outcome, weights)
-    return ComparisonTable(sheet.source, items, comparisons, described is not None, signs=_find_signs(sheet, PLAIN))
+    found = ComparisonTable(sheet.source, items, comparisons, described is not None, signs=_find_signs(sheet, PLAIN))
+    if roles.time is None:
+        return found
+    sheet.column(roles.time, "time")
+    times = read_times(sheet, roles.time)
+    # ratings go by the order of the comparisons
+    return replace(found, times=times, time=roles.time).take(np.argsort(times, kind="stable"))
 
 
 def _say_what_is_unused(sheet: Sheet, columns: list[str]) -> None:
@@ -80,7 +86,8 @@ def _say_what_is_unused(sheet: Sheet, columns: list[str]) -> None:
         shown = ", ".join(map(repr, columns[:_SHOWN])) + ", …" * (len(columns) > _SHOWN)
         what = f"the column {shown} is" if len(columns) == 1 else f"the columns {shown} are"
         warnings.warn(
-            f"{sheet.source}: {what} not used: of comparisons, left, right, outcome and the weight are", stacklevel=5
+            f"{sheet.source}: {what} not used: of comparisons, left, right, outcome, the weight and the time are",
+            stacklevel=5,
         )
 
 

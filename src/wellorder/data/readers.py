@@ -26,6 +26,7 @@ def read(
     group: str | None = None,
     item: str | None = None,
     weight: str | None = None,
+    time: str | None = None,
     items: PathLike | None = None,
     levels: Iterable[Hashable] | None = None,
     drop: str | Iterable[str] = (),
@@ -59,6 +60,10 @@ def read(
         item, id or name, or else the first).
     weight : str, optional
         The column of weights, positive numbers.
+    time : str, optional
+        The column that says when a row is from, or when two items were compared: numbers, or dates such as 2024-05-31
+        or 2024-05-31 18:30. It is no feature; :func:`wellorder.compare` then learns from the past and judges by the
+        future, and comparisons are put into this order, which is the one that ratings go by.
     items : path-like, optional
         With comparisons: a file with the features of the items.
     levels : sequence, optional
@@ -94,7 +99,7 @@ def read(
     """
     paths = as_paths(path)
     dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-    roles = Roles(target, group, item, weight, check_levels(os.fspath(paths[0]), levels), dropped)
+    roles = Roles(target, group, item, weight, check_levels(os.fspath(paths[0]), levels), dropped, time=time)
     table = give_roles(read_files(paths, format), roles, items)
     return replace(table, recipe=_recipe(paths, roles, items, format))
 

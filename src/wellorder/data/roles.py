@@ -1,4 +1,4 @@
-"""From columns to a table: which one is the grade, the group, the item's name, the weight; the rest are features."""
+"""From columns to a table: which one is the grade, the group, the name, the weight, the time; the rest are features."""
 
 from __future__ import annotations
 
@@ -54,10 +54,11 @@ class Roles:
     drop: tuple[str, ...] = field(default=())
     text: frozenset[str] = frozenset()
     """Features that are known to be text: numbers among them are categories like the others."""
+    time: str | None = None
 
     def named(self) -> dict[str, str]:
         """Return the columns that are named, each with the option that names it."""
-        given = {"target": self.target, "group": self.group, "item": self.item, "weight": self.weight}
+        given = {name: getattr(self, name) for name in ("target", "group", "item", "weight", "time")}
         return {option: name for option, name in given.items() if name is not None}
 
     def check(self, sheet: Sheet) -> None:
@@ -108,10 +109,12 @@ def make_table(sheet: Sheet, roles: Roles) -> Table:
         groups=None if roles.group is None else read_groups(sheet, roles.group),
         ids=None if roles.item is None else read_names(sheet, roles.item),
         weights=None if roles.weight is None else read_weights(sheet, roles.weight),
+        times=None if roles.time is None else read_times(sheet, roles.time),
         target=roles.target,
         group=roles.group,
         item=roles.item,
         weight=roles.weight,
+        time=roles.time,
         levels=levels,
         places=sheet.places,
     )
@@ -235,3 +238,44 @@ def read_weights(sheet: Sheet, name: str) -> Floats:
         found = "is missing" if column[row] is None else f"is {column[row]:g}"
         raise sheet.error(f"the weight (column {name!r}) {found}; weights are positive numbers", row)
     return column.to_numpy().astype(np.float64)
+
+
+def read_times(sheet: Sheet, name: str) -> Floats:
+    """Return times as numbers: as they are, or days since 1970 where they are dates, with or without a time of day."""
+    column = sheet.frame[name]
+    if not column.dtype.is_temporal():
+        column = settle(sheet, name)
+    if column.dtype == pl.String:
+        column = _dates(sheet, name, column)
+    if column.dtype.is_temporal():
+        column = column.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64) / _MICROSECONDS_A_DAY
+    if column.null_count():
+        row = first_row(column.is_null())
+        raise sheet.error(f"the time (column {name!r}) is missing; give one, or remove the row", row)
+    return column.cast(pl.Float64).to_numpy().astype(np.float64)
+
+
+_MICROSECONDS_A_DAY = 86_400e6
+
+
+def _dates(sheet: Sheet, name: str, column: pl.Series) -> pl.Series:
+    """Read dates as ISO 8601 has them, with a dot or a slash for the dash as well; what is none is an error."""
+    written = column.str.replace_all(r"^(\d{4})[./](\d{1,2})[./](\d{1,2})", "${1}-${2}-${3}")
+    found = written.str.to_datetime(strict=False, time_unit="us", format="%Y-%m-%d")
+    for pattern in (
+        "%Y-%m-%d %H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%d %H:%M",
+        "%Y-%m-%dT%H:%M",
+        "%Y-%m-%dT%H:%M:%S%.fZ",
+    ):
+        found = found.fill_null(written.str.to_datetime(strict=False, time_unit="us", format=pattern))
+    bad = found.is_null() & column.is_not_null()
+    if bad.any():
+        row = first_row(bad)
+        raise sheet.error(
+            f"the time {shorten(column[row])} (column {name!r}) is neither a number nor a date such as 2024-05-31 or "
+            "2024-05-31 18:30; write it so",
+            row,
+        )
+    return found

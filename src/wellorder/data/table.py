@@ -55,7 +55,10 @@ class Table:
         What each row is called.
     weights : array of shape (n,) or None
         Row weights.
-    target, group, item, weight : str or None
+    times : array of shape (n,) or None
+        When each row is from: numbers, or days since 1970. Where they are known, methods are compared on later rows
+        than those that they learn from.
+    target, group, item, weight, time : str or None
         The columns that these came from.
     levels : tuple or None
         The levels from worst to best, where they were declared.
@@ -81,10 +84,12 @@ class Table:
     groups: Array | None = None
     ids: Array | None = None
     weights: Array | None = None
+    times: Floats | None = None
     target: str | None = None
     group: str | None = None
     item: str | None = None
     weight: str | None = None
+    time: str | None = None
     levels: tuple[Any, ...] | None = None
     recipe: str = ""
     places: Places | None = field(default=None, repr=False)
@@ -146,7 +151,7 @@ class Table:
     def take(self, rows: Array) -> Table:
         """Return some of the rows (numbers or a mask), in the order asked for."""
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
-        parts = {name: getattr(self, name) for name in ("y", "groups", "ids", "weights")}
+        parts = {name: getattr(self, name) for name in ("y", "groups", "ids", "weights", "times")}
         kept: dict[str, Any] = {name: None if part is None else part[rows] for name, part in parts.items()}
         places = None if self.places is None else self.places.take(rows)
         return replace(self, X=self.X[rows], places=places, **kept)
@@ -171,6 +176,10 @@ class ComparisonTable:
         The Python call that reads the same again; empty where there is none, as for a table read for a model.
     signs : tuple of three str
         How the file writes −1, 0 and 1.
+    times : array of shape (n,) or None
+        When each comparison was made, as in :class:`Table`; the comparisons are then in this order.
+    time : str or None
+        The column that it came from.
     """
 
     source: str
@@ -179,6 +188,8 @@ class ComparisonTable:
     described: bool
     recipe: str = ""
     signs: tuple[str, str, str] = ("-1", "0", "1")
+    times: Floats | None = None
+    time: str | None = None
 
     def __len__(self) -> int:
         return len(self.comparisons)
@@ -194,7 +205,8 @@ class ComparisonTable:
 
     def take(self, rows: Array) -> ComparisonTable:
         """Return some of the comparisons, over the same items."""
-        return replace(self, comparisons=self.comparisons.take(rows))
+        times = None if self.times is None else self.times[rows]
+        return replace(self, comparisons=self.comparisons.take(rows), times=times)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -145,7 +145,11 @@ def _table_frame(path: PathLike, table: Table) -> pl.DataFrame:
     """Return everything that a table holds as columns."""
     features = table.X if isinstance(table.X, pl.DataFrame) else _numbered_frame(table)
     before = {table.item or "item": table.ids, table.group or "group": table.groups}
-    after = {table.weight or "weight": table.weights, table.target or "target": table.y}
+    after = {
+        table.weight or "weight": table.weights,
+        table.time or "time": table.times,
+        table.target or "target": table.y,
+    }
     columns = [
         *(_series(name, values) for name, values in before.items() if values is not None),
         *features.get_columns(),
@@ -176,6 +180,8 @@ def _comparison_frame(table: ComparisonTable) -> pl.DataFrame:
     }
     if compared.weight is not None:
         columns["weight"] = compared.weight
+    if table.times is not None:
+        columns[table.time or "time"] = table.times
     return pl.DataFrame(columns)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .leaderboard import Leaderboard, Standing
 
 _KEPT = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}
+_IN_TIME = {"groups": "lists", "pairs": "comparisons"}
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ def view_board(board: Leaderboard) -> BoardView:
     others = tuple(name for name in protocol.metrics if name != protocol.metric)
     most = max((each.n_splits for each in standings), default=0)
     kept = _KEPT.get(protocol.split_by, protocol.split_by)
+    if protocol.time is not None:
+        kept = f"{_IN_TIME.get(protocol.split_by, 'rows')} by {protocol.time!r}, judged by what came after"
     compared = f"{counted(len(standings), 'method')} on {counted(most, 'split')} of {kept}"
     return BoardView(
         board.data,
@@ -216,13 +219,45 @@ def _notes(board: Leaderboard) -> Iterator[str]:
             yield (
                 f"only ordering, and so wrong on every tie: {', '.join(ordering)}; swapped_pairs judges the order alone"
             )
-    if len(standings) > 1 and standings[0].n_splits < 3:
+    if apart := _how_many_more(board):
+        yield apart
+    if len(standings) > 1 and standings[0].n_splits < 3 and not board.hears_rows:
         yield "too few splits to test which differences are more than chance"
     if protocol.planned_repeats is not None:
         yield (
             f"{protocol.n_repeats} of {protocol.planned_repeats} rounds of splits: more would not have fitted into "
             f"{protocol.time_budget:g} s; a larger time budget makes the intervals narrower"
         )
+
+
+def _how_many_more(board: Leaderboard) -> str:
+    """Say how much data would tell the first two apart, where they are not; an empty text otherwise."""
+    more, standings = board.more_needed, board.standings
+    if (
+        more is None
+        or not math.isfinite(more)
+        or len(standings) < 2
+        or verdict(standings[1].p_value) != "not told apart"
+    ):
+        return ""
+    there = max(record.n_train + record.n_test for record in board.records)
+    what = "comparison" if board.protocol.split_by == "pairs" else "row"
+    first, second = standings[0].method, standings[1].method
+    if more * there > _MOST_ROWS:
+        return f"{first} and {second} are as good as equal: no data that anybody has would tell them apart"
+    return (
+        f"to tell {first} and {second} apart, if they differ by as much as it seems, takes about "
+        f"{counted(round_up(more * there), what)}, and there are {there:,}"
+    )
+
+
+_MOST_ROWS = 1e8
+
+
+def round_up(number: float) -> int:
+    """Return a number that is no smaller, with two digits other than zero."""
+    unit = int(10 ** max(len(str(int(number))) - 2, 0))
+    return math.ceil(number / unit) * unit
 
 
 def _missing(board: Leaderboard) -> str:

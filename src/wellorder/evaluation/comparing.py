@@ -40,7 +40,9 @@ def compare(
 
     For each of ``n_folds`` × ``n_repeats`` splits and each method: the columns are encoded by the training
     part alone, the method's small grid is searched by cross-validation inside it, the best is fitted to all
-    of it and judged on the test part. Groups (or, for comparisons, the two items compared) stay together.
+    of it and judged on the test part. Groups (or, for comparisons, the two items compared) stay together. Where the
+    table knows when its rows are from (``wo.read(path, time=…)``), a method learns from the past and is judged by what
+    comes next, at ``n_folds`` moments of the later half.
 
     Parameters
     ----------
@@ -103,6 +105,8 @@ def compare(
     chosen, left_out, memory = choose_methods(task, methods, first)
     jobs, at_once = decide_jobs(n_jobs, memory, len(task.order))
     protocol = replace(protocol, n_folds=task.n_folds(n_folds), n_jobs=jobs, memory=memory)
+    if task.times is not None:  # the past is there once
+        protocol = replace(protocol, n_repeats=1, time=table.time or "time")
     kept = RecordFile(records)
     kept.refuse_unwritable()
     if begin is not None:
@@ -112,7 +116,7 @@ def compare(
                 tuple(chosen),
                 tuple(left_out),
                 protocol.n_folds,
-                n_repeats,
+                protocol.n_repeats,
                 protocol.metric,
                 protocol.measures[0].greater_is_better,
                 time_budget,

@@ -30,8 +30,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from ..metrics import Metric
-from ..metrics.influence import Influence, influence, semidefinite
+from ..metrics import Influence, Metric, influence_of, semidefinite
 from ..order import Comparisons, Grades
 from ..sweeps import Floats, Ints
 from .records import Parts
@@ -65,7 +64,7 @@ def keep_parts(metric: Metric, whole: Grades | Comparisons, rows: Ints, scores: 
     if isinstance(part, Grades) and not metric.definition.takes_weights:
         part = part.without_weights()
     try:
-        found = influence(part, scores, metric, **rule)
+        found = influence_of(part, scores, metric, **rule)
     except ValueError:  # not defined on this part: its value is NaN, and says so
         return None
     if found.n_units < 2:  # one list alone does not show how lists differ

@@ -61,6 +61,8 @@ class Protocol:
     """How many trials ran side by side."""
     memory: Memory | None = None
     """An estimate, made before the first fit."""
+    time: str | None = None
+    """The column by which splits are cut: methods learn from what came before, and are judged by what came after."""
     own_metrics: tuple[Metric, ...] = ()
     """Metrics that the caller brought along: nobody else knows what their names stand for."""
 
@@ -140,6 +142,8 @@ class LeftOut:
 
     method: str
     reason: str
+    for_time: bool = False
+    """Whether it may well have been good, and there was no time for it."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,8 @@ class Leaderboard:
     """False where the run was interrupted or its time was up before all planned splits were done."""
     time_was_up: bool = False
     """Which of the two it was."""
+    hears_rows: bool = False
+    """Whether intervals and tests are by the rows (lists, items) that were tested, and not by the splits alone."""
     more_needed: float | None = None
     """How many times as many rows (lists, comparisons) it would take to tell the first two apart with 80 % power, if
     they differ as much as they seem to; below one, there are enough. None where it cannot be told."""
@@ -240,6 +246,7 @@ def make_leaderboard(
         health,
         is_complete,
         time_was_up,
+        evidence is not None,
         evidence.more_units(0, 1) if evidence is not None and len(tested) > 1 else None,
     )
 

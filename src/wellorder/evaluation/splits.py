@@ -137,6 +137,80 @@ def comparison_folds(
             yield split
 
 
+def time_cuts(y: Any, times: Any, groups: Any = None, *, n_cuts: int = 5, first: float = 0.5) -> Iterator[Split]:
+    """Cut in time: learn from the past, be judged by what comes next, at several moments.
+
+    The later part of the rows is cut into ``n_cuts`` stretches of about as many rows; each is a test part once, and all
+    that is earlier is then the training part. Rows of one time stay together, and so do groups and, of comparisons,
+    nothing: two items may well have met before. A group is of the time of its last row.
+
+    Parameters
+    ----------
+    y : array of shape (n,), Grades or Comparisons
+    times : array of shape (n,)
+        Numbers, or dates as numpy has them.
+    groups : array of shape (n,), optional
+        One id a row.
+    n_cuts : int, default=5
+        Fewer where there are not as many times.
+    first : float, default=0.5
+        The share of the rows that are only learned from.
+
+    Yields
+    ------
+    Split
+        In the order of time; unjudged rows (NaN) are in no test part.
+
+    Examples
+    --------
+    >>> from wellorder.evaluation.splits import time_cuts
+    >>> for split in time_cuts([0, 1, 0, 1, 0, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], n_cuts=2):
+    ...     print(split.train, split.test)
+    [0 1 2 3] [4 5]
+    [0 1 2 3 4 5] [6 7]
+    """
+    order = y if isinstance(y, Comparisons) else _as_grades(y, groups)
+    when = _numbered_times(times, len(order))
+    if not 0 < first < 1:
+        raise ValueError(f"first={first!r} is no share of the rows; give a number between 0 and 1")
+    _check_counts(n_cuts + 1, 1)
+    if isinstance(order, Grades) and order.group is not None:
+        last = np.zeros(order.n_groups, when.dtype)
+        np.maximum.at(last, order.group, when)
+        when = last[order.group]
+    judged = np.sort(when[order.is_judged])
+    begins = judged[
+        np.minimum((len(judged) * (first + (1 - first) * np.arange(n_cuts) / n_cuts)).astype(int), len(judged) - 1)
+    ]
+    begins = np.unique(begins[begins > judged[0]])
+    if len(begins) == 0:
+        raise ValueError("all rows are of about one time: there is no past to learn from; leave the time out")
+    for fold, (begin, end) in enumerate(zip(begins, [*begins[1:].tolist(), np.inf], strict=True)):
+        test = np.flatnonzero((when >= begin) & (when < end) & order.is_judged)
+        split = Split(0, fold, np.flatnonzero(when < begin), test)
+        _refuse_no_pair(order.take(split.train).to_pairs(_n_rows(order, split)).n_pairs, split)
+        yield split
+
+
+def _n_rows(order: Grades | Comparisons, split: Split) -> int:
+    if isinstance(order, Grades):
+        return len(split.train)
+    return int(max(order.left.max(), order.right.max())) + 1
+
+
+def _numbered_times(times: Any, n_rows: int) -> Ints:
+    """Return the place of each row's time among all times."""
+    when = np.asarray(times)
+    if when.shape != (n_rows,):
+        raise ValueError(f"times have shape {when.shape}; give one for each of {n_rows} rows")
+    if when.dtype.kind not in "iufM":
+        raise ValueError(f"times are numbers or dates (datetime64), not {when.dtype}")
+    bad = np.flatnonzero(np.isnat(when) if when.dtype.kind == "M" else ~np.isfinite(when.astype(float)))
+    if bad.size:
+        raise ValueError(f"row {bad[0]} has no time; give one, or leave the row out")
+    return np.unique(when, return_inverse=True)[1]
+
+
 def hold_outs(y: Any, *, n_train: int, n_test: int | None = None, n_repeats: int = 1, seed: int = 0) -> Iterator[Split]:
     """Draw training and test parts of given sizes at random, as papers do that report "20 random splits".
 

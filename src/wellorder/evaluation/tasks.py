@@ -20,7 +20,7 @@ from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
 from .judging import Bins, Judgement, bin_grades, judge_comparisons, judge_grades
 from .methods import measure_size
-from .splits import Split, feasible_folds, feasible_n_folds, n_lists_with_pair
+from .splits import Split, feasible_folds, feasible_n_folds, n_lists_with_pair, time_cuts
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,21 @@ class Task:
         """One set of bins for all test parts: their tables add up."""
         return bin_grades(self.order) if isinstance(self.order, Grades) else None
 
+    @property
+    def times(self) -> Floats | None:
+        """When rows, or comparisons, are from: methods are then judged by what came after what they learn from."""
+        return self.table.times
+
     def n_folds(self, wanted: int) -> int:
-        """Return how many folds a round of splits has: as many as wanted, or as there are lists with a pair."""
+        """Return how many folds a round has: as many as wanted, or as there are lists with a pair, or times."""
+        if self.times is not None:
+            return sum(1 for _ in time_cuts(self.order, self.times, n_cuts=wanted))
         return feasible_n_folds(self.order, wanted)
 
     def splits(self, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
-        """Yield train and test rows (or comparisons), repeat by repeat, cut when asked for."""
+        """Yield train and test rows (or comparisons), repeat by repeat, cut when asked for; in time, there is one."""
+        if self.times is not None:
+            return time_cuts(self.order, self.times, n_cuts=n_folds)
         return feasible_folds(self.order, n_folds, n_repeats, seed)
 
     def training_part(self, rows: Ints) -> TrainingPart:

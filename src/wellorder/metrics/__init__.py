@@ -21,7 +21,14 @@ from .concordance import (
     swapped_pairs,
     wmw,
 )
-from .influence import Difference, Influence as Influence, covariance, influence as influence, paired_test
+from .influence import (
+    Difference,
+    Influence as Influence,
+    covariance,
+    influence_of as influence_of,
+    paired_test,
+    semidefinite as semidefinite,
+)
 from .push import p_norm_push
 from .registry import (
     COMPARISON_METRICS,

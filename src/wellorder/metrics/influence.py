@@ -74,7 +74,9 @@ class Influence:
         return semidefinite(found) if len(self.shared) else found
 
 
-def influence(y: Any, scores: Any, metric: AnyMetric = "swapped_pairs", groups: Any = None, **rule: float) -> Influence:
+def influence_of(
+    y: Any, scores: Any, metric: AnyMetric = "swapped_pairs", groups: Any = None, **rule: float
+) -> Influence:
     """Return what each unit adds to a metric, for one method a column of the scores; as :func:`covariance` takes it.
 
     ``rule`` is what a model makes of differences: ``threshold`` and ``advantage``, of comparisons alone.
@@ -218,7 +220,7 @@ def covariance(y: Any, scores: Any, metric: AnyMetric = "swapped_pairs", groups:
     >>> np.round(np.sqrt(np.diag(covariance(y, scores, "wmw"))), 3).tolist()
     [0.157, 0.157]
     """
-    return influence(y, scores, metric, groups).covariance()
+    return influence_of(y, scores, metric, groups).covariance()
 
 
 @dataclass(frozen=True)
@@ -275,7 +277,7 @@ def paired_test(
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
-    found = influence(y, np.column_stack([np.asarray(first), np.asarray(second)]), metric, groups)
+    found = influence_of(y, np.column_stack([np.asarray(first), np.asarray(second)]), metric, groups)
     apart = np.array([1.0, -1.0])
     difference = float(apart @ found.values)
     error = float(np.sqrt(max(apart @ found.covariance() @ apart, 0.0))) if found.n_units > 1 else float("nan")

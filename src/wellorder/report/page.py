@@ -106,14 +106,7 @@ def explain_protocol(leaderboard: Leaderboard) -> tuple[tuple[str, str], ...]:
         ("Splits", _splits(leaderboard)),
         ("Searches", _searches(protocol)),
         ("Intervals", _intervals(leaderboard)),
-        (
-            "Tests",
-            "Each method is compared with the leader split by split (corrected resampled paired t test). The leader "
-            "was chosen on the same splits, so the p values are corrected for all tests of two methods that there "
-            "could be (Holm over every two methods): where all methods are alike, one of them is called worse in "
-            "about 5 % of comparisons at most. “Not told apart” means p ≥ 0.05: the difference may be chance. It "
-            "does not mean that the two are equal.",
-        ),
+        ("Tests", _tests(leaderboard)),
         *_machine(protocol),
         ("Conventions", _CONVENTIONS["comparisons" if protocol.split_by == "pairs" else "grades"]),
         ("Chance", _chance(leaderboard)),
@@ -130,6 +123,11 @@ def explain_metrics(protocol: Protocol) -> tuple[tuple[str, str], ...]:
 def _splits(leaderboard: Leaderboard) -> str:
     protocol = leaderboard.protocol
     done = "was done" if leaderboard.is_complete else "was to be done"
+    if protocol.time is not None:
+        return (
+            f"The later half of the data, by {protocol.time!r}, was cut into {protocol.n_folds} stretches; each in "
+            "turn is the test part, and all that came before it is the training part. Every method sees the same splits."
+        )
     again = (
         "" if protocol.n_repeats == 1 else f"; all of it {done} {protocol.n_repeats} times, with new parts each time"
     )
@@ -183,7 +181,31 @@ def _chance(leaderboard: Leaderboard) -> str:
     return f"{seeded}. The lines below name what there was time for; with the same versions they give the same numbers."
 
 
+def _tests(leaderboard: Leaderboard) -> str:
+    how = (
+        "Each method is compared with the leader split by split (corrected resampled paired t test). The leader was "
+        "chosen on the same splits, so the p values are corrected for all tests of two methods that there could be "
+        "(Holm over every two methods)"
+    )
+    if leaderboard.hears_rows:
+        units = {"groups": "lists", "pairs": "items that were compared"}.get(leaderboard.protocol.split_by, "rows")
+        how = (
+            f"Each method is compared with the leader on the same held-out {units}: how much each of them adds to the "
+            "values of all methods tells how these vary together. The leader was chosen on the same data, and so is "
+            "the leader of every draw from equal methods that its lead is held against"
+        )
+    return (
+        f"{how}: where all methods are alike, one of them is called worse in about 5 % of comparisons at most. “Not "
+        "told apart” means p ≥ 0.05: the difference may be chance. It does not mean that the two are equal."
+    )
+
+
 def _intervals(leaderboard: Leaderboard) -> str:
+    if leaderboard.hears_rows:
+        return (
+            "The range in which the mean over all such splits of data like this lies, with 95 % confidence: by how "
+            "much the held-out rows differ, and by how much results hang on the rows that were learned from."
+        )
     if max((each.n_splits for each in leaderboard.standings), default=0) < 2:
         return "One split tells nothing about chance, so there is no interval. Use more folds or repeats to get one."
     return (
@@ -227,6 +249,7 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
     script = source("sort.js")
     metrics = explain_metrics(protocol)
     standings = leaderboard.standings
+    out_of_time = [each.method for each in leaderboard.left_out if each.for_time]
     page = environment().get_template("page.html")
     pictures, reasons = make_pictures(leaderboard, closer), make_reasons(closer)
     failures, notes = _failures(leaderboard), _notes(leaderboard)
@@ -242,7 +265,7 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
         claim=claim(leaderboard) if standings else "",
         in_plain_words=in_plain_words(leaderboard) if standings else "",
         rivals=rivals(standings) if standings else "",
-        caution=(no_better_than_chance(leaderboard) or caution(standings)) if standings else "",
+        caution=(no_better_than_chance(leaderboard) or caution(standings, out_of_time)) if standings else "",
         summary=_summary(leaderboard),
         view=view_board(leaderboard),
         scale=lay_out(leaderboard),

@@ -131,10 +131,15 @@ def no_better_than_chance(leaderboard: Leaderboard) -> str:
     )
 
 
-def caution(standings: Sequence[Standing]) -> str:
-    """Warn where a baseline is as good as the leader; an empty text otherwise."""
+def caution(standings: Sequence[Standing], out_of_time: Sequence[str] = ()) -> str:
+    """Warn where a baseline is as good as the leader; an empty text otherwise.
+
+    A baseline is not praised over methods that had no time: these are named instead.
+    """
     if not standings:
         return ""
+    if standings[0].is_baseline and out_of_time:
+        return f"The leader is a baseline, and {_listed(out_of_time)} had no time to do better: raise the time budget."
     if standings[0].is_baseline:
         return "The leader is a baseline: nothing more elaborate does better on this data."
     close = [each.method for each in standings[1:] if each.is_baseline and verdict(each.p_value) == "not told apart"]
