@@ -194,8 +194,8 @@ def _biases(
     for criterion, params in chosen.items():
         K = Kernel("rbf", params["gamma"]).matrix(train.items, train.items)
         found[criterion] = float(fit_quietly(compare(params["C"]), train, K).bias_)
-    params = {"data": cell.data, "ties": cell.ties}
-    return [Record(key, BIASES, "compare", cell.seed, 0, cell.seed, cell.n, 0, found, params)]
+    of = {"data": cell.data, "ties": cell.ties}
+    return [Record(key, BIASES, "compare", cell.seed, 0, cell.seed, cell.n, 0, found, of)]
 
 
 def _judge_truth(norm: str, method: str, train: Compared, test: Compared) -> dict[str, float]:
