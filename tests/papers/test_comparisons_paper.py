@@ -237,7 +237,7 @@ def test_figures_three_to_five_are_made_of_records(folder, monkeypatch):
     kept = RecordFile(folder / "records.jsonl")
     records, lines = _run(folder, "figures-3-5", kept=kept)
     n_sets = 2 + 3 + 3  # more of those with the fewest and with the most ties
-    assert len(records) == 2 + n_sets * (3 * 8 + 6)
+    assert len(records) == 2 + n_sets * (3 * 8 + 6 + 4)
     assert sum(line.startswith("| ‖x‖∞² | 20 | 2 |") for line in lines) == 1
     assert sum(line.startswith("| sushi | 80% | 3 |") for line in lines) == 2
     sets = Sets(records)
@@ -256,6 +256,27 @@ def test_figures_three_to_five_are_made_of_records(folder, monkeypatch):
     found = {"figures-3-5": records} | {part: _run(folder, part)[0] for part in ("figures-1-2", "figure-6")}
     PAPERS["comparisons"].picture(found, folder / "figures.png")
     assert (folder / "figures.png").stat().st_size > 10_000
+
+
+def test_where_compare_is_rank_is_counted(folder, monkeypatch):
+    names = ("rank", "compare")
+    monkeypatch.setattr(comparisons_sets, "PATTERN", ("‖x‖₁²", 20, 0.5))
+    monkeypatch.setattr(comparisons_sets, "_PAPERS", names)
+    monkeypatch.setattr(comparisons_sets, "search", lambda a, b, methods: search(a, b, methods, (0.1,)))
+    monkeypatch.setattr(comparisons_sets, "QUICK", SetsPlan((20,), 0.5, 20, (0.1, 0.5), 2, 2))
+    for some, is_rank in ((slice(0, 1), True), (slice(-1, None), False)):  # the smallest cost, and the largest
+        monkeypatch.setattr(comparisons_sets, "METHODS", {name: _thinned(METHODS[name], some) for name in names})
+        monkeypatch.setattr(comparisons_sets, "_VERSUS", (("compare", "rank"),))
+        sets = Sets(_run(folder, "figures-3-5")[0])
+        one, other = (sets.values("‖x‖₁²", (20, 0.1), name, "auc") for name in names)
+        by_error, by_area, n = sets.n_without_threshold("‖x‖₁²", (20, 0.1))
+        assert n == 2
+        if is_rank:
+            assert (by_error, by_area) == (2, 2)
+            assert (one == other).all()
+            assert "| ‖x‖₁² | 2 and 2 of 2 | 0 and 0 of 2 |" in list(sets.lines())
+        else:
+            assert (by_error, by_area) == (0, 0)
 
 
 def test_the_solver_and_the_loss_are_told_apart_on_sushi(folder, monkeypatch):

@@ -39,6 +39,7 @@ _VERSUS = (
     ("compare", "rank2"),
     ("compare, squared", "compare"),
     ("compare, logistic", "compare"),
+    ("compare, logistic", "rank"),
 )
 
 
