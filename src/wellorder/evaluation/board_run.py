@@ -277,6 +277,8 @@ class BoardRun:
         self._seconds_of: defaultdict[str, list[float]] = defaultdict(list)
         self._limits: dict[str, float] = {}
         """What each method may take on a split after the first."""
+        self._one_fit: dict[str, float] = {}
+        """About what a fit of each method takes, by the pilot."""
         self._n_begun = 1  # repeats
         self._n_told = 0
         self._n_cut = 0
@@ -384,11 +386,12 @@ class BoardRun:
         for name in self.active:
             trial = self._trial(name, split)
             known = self._known(trial)
-            reckoned[name] = (
-                pilot_seconds(self.task, METHODS[name], split, self.protocol, share)
-                if known is None or known.problem is not None
-                else known.seconds
-            )
+            if known is None or known.problem is not None:
+                self._one_fit[name], reckoned[name] = pilot_seconds(
+                    self.task, METHODS[name], split, self.protocol, share
+                )
+            else:
+                reckoned[name] = known.seconds
         self.spent += (time.perf_counter() - began) * self.budget.n_jobs  # nobody else is at work meanwhile
         return reckoned
 
@@ -445,6 +448,7 @@ class BoardRun:
 
         try:
             self._run(trials, allow, done)
+            self._run_late(trials, done)
         except KeyboardInterrupt:
             for place in sorted(done):
                 if trials[place].name in self.active and not self._ends_here(done[place], self.budget.left(self.spent)):
@@ -461,6 +465,16 @@ class BoardRun:
                 return False
             self._use(done[place])
         return True
+
+    def _run_late(self, trials: Sequence[Trial], done: dict[int, Record]) -> None:
+        """Run those once more that had nothing by their limit, with all the time that is left."""
+        left = self.budget.left(self.spent + sum(record.spent_seconds for record in done.values()))
+        late = [place for place, record in sorted(done.items()) if is_late(record) and _may_do_better(record, left)]
+        found: dict[int, Record] = {}
+        try:
+            self._run([replace(trials[place], limit=np.inf) for place in late], lambda *_: left, found)
+        finally:
+            done.update({late[place]: record for place, record in found.items()})
 
     def _run(
         self, trials: Sequence[Trial], allow: Callable[[int, float], float | None], done: dict[int, Record]
@@ -518,7 +532,7 @@ class BoardRun:
 
     def _ends_here(self, record: Record, left: float) -> bool:
         """Say whether a trial was out of time as all time was up (``left`` when it was begun), and not by its limit."""
-        return is_late(record) or (record.stopped and left < self._limits.get(record.method, 0.0))
+        return is_late(record) or (record.stopped and left < self._limits.get(record.method, np.inf))
 
     def _tell(self, record: Record, spent: float) -> None:
         self._n_told += 1
@@ -568,11 +582,14 @@ class BoardRun:
         began, cutting, self._cutting = time.perf_counter(), self._cutting, 0.0
         key = trial_key(self.task, name, METHODS[name], split, self.protocol)
         limit = self._limits.get(name, np.inf) if limit is None else limit
-        return Trial(name, METHODS[name], split, key, cutting + time.perf_counter() - began, limit)
+        prepared = cutting + time.perf_counter() - began
+        return Trial(name, METHODS[name], split, key, prepared, limit, self._one_fit.get(name, 0.0))
 
 
 def _may_do_better(known: Record, seconds: float) -> bool:
     """Say whether a fit failed of what another time may bring: more time, or more memory."""
-    if known.stopped or is_late(known):
+    if is_late(known):  # it has nothing
+        return seconds >= 1.25 * known.seconds
+    if known.stopped:
         return seconds >= 1.5 * known.seconds
     return known.problem is not None and known.problem.startswith((OUT_OF_MEMORY, WORKER_ENDED))

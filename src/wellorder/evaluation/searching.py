@@ -514,6 +514,7 @@ def choose_params(
     metric: AnyMetric = "swapped_pairs",
     deadline: Callable[[], float | None] | None = None,
     most: int | None = None,
+    one_fit: float = 0.0,
 ) -> dict[str, Any]:
     """Choose an estimator's parameters from a grid by folds of a training part.
 
@@ -521,8 +522,14 @@ def choose_params(
     a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
     warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now. So it is of a
     part that is larger than ``most``; but as its fits grow faster than the rows, their times say nothing of the last.
+    Nor is anything chosen where a fit to the part takes so long (``one_fit`` seconds) that one of a search would be cut
+    short: all the time is then for the last.
     """
     if not grid:
+        return {}
+    if deadline is not None and one_fit > 0 and one_fit > _FOR_FIRST * (deadline() or 0.0):
+        deadlines.mark_stopped()
+        deadlines.warn_of_time("before its search: its parameters are the method's own", stacklevel=3)
         return {}
     whole, part = part, sample_part(part, seed, most)
     if part is not whole:
