@@ -35,6 +35,7 @@ from .leaderboard import (
     make_leaderboard,
     make_standing as make_standing,
 )
+from .learning_curves import LearningCurve, learning_curve, table_curve as table_curve
 from .methods import METHODS, find_method, make_seeded as make_seeded
 from .queries import RUN_METRICS, by_query, evaluate_run, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
@@ -67,6 +68,7 @@ __all__ = [
     "GraphTrial",
     "Health",
     "Leaderboard",
+    "LearningCurve",
     "LeftOut",
     "Memory",
     "Method",
@@ -101,6 +103,7 @@ __all__ = [
     "friedman",
     "hold_outs",
     "holm",
+    "learning_curve",
     "make_leaderboard",
     "make_task",
     "mean_interval",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..options import data_options, json_option, read_data
 from ..output import as_options, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ...evaluation import LearningCurve
 
 _SIGNS = {"note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 
@@ -18,11 +21,17 @@ Examples:
   wellorder check wines.csv --target quality
   wellorder check train.letor.gz
   wellorder check games.csv --items players.csv
+  wellorder check wines.csv --target quality --curve rank-svm
 """
 )
 @data_options
+@click.option(
+    "--curve",
+    metavar="METHOD",
+    help="Fit this method on growing parts of the data, and say what more rows would bring.",
+)
 @json_option
-def command(data: tuple[str, ...], as_json: bool, **roles: Any) -> None:
+def command(data: tuple[str, ...], curve: str | None, as_json: bool, **roles: Any) -> None:
     """Say what is in a file, and what to know before trusting a result.
 
     Rows, columns, lists, levels, pairs and ties; rows without a grade, lists without a pair, constant columns,
@@ -31,11 +40,13 @@ def command(data: tuple[str, ...], as_json: bool, **roles: Any) -> None:
     """
     from dataclasses import asdict
 
-    from ...evaluation import examine
+    from ...evaluation import examine, table_curve
 
-    health = examine(read_data(data, **roles))
+    table = read_data(data, **roles)
+    health = examine(table)
+    learned = None if curve is None or not health.is_fit else table_curve(table, curve)
     if as_json:
-        print_json(asdict(health))
+        print_json(asdict(health) | ({} if learned is None else {"curve": _as_dict(learned)}))
     else:
         say(health.source)
         print_table(["", ""], health.facts, right=(1,))
@@ -51,5 +62,41 @@ def command(data: tuple[str, ...], as_json: bool, **roles: Any) -> None:
             say(as_options(f"{_SIGNS[finding.severity]}: {finding.what}{advice}"))
         if not health.findings:
             say("nothing to worry about was found")
+        if learned is not None:
+            _print_curve(curve or "", learned)
     if not health.is_fit:
         raise click.exceptions.Exit(1)
+
+
+def _as_dict(curve: LearningCurve) -> dict[str, Any]:
+    gain, low, high = curve.gain()
+    return {
+        "metric": curve.metric,
+        "sizes": curve.sizes.tolist(),
+        "means": curve.means.tolist(),
+        "twice": {"value": curve.at(2 * curve.sizes[-1]), "gain": gain, "low": low, "high": high},
+    }
+
+
+def _print_curve(method: str, curve: LearningCurve) -> None:
+    """Show the metric as the training part grows, and what twice the rows would bring by the tail."""
+    from ...evaluation import is_share
+    from ...writing import write_metric
+
+    share, what = is_share(curve.metric), f"{curve.what}s"
+
+    def apart(value: float) -> str:
+        return f"{100 * value:.1f} points" if share else f"{value:.3f}"
+
+    means = [write_metric(mean, is_share=share) for mean in curve.means]
+    rows = [(f"{size:,.0f}", mean) for size, mean in zip(curve.sizes, means, strict=True)]
+    print_table([f"{what} learned from", f"{method}: {curve.metric}"], rows, right=(0, 1))
+    gain, low, high = curve.gain()
+    if low > 0:
+        reached = write_metric(curve.at(2 * curve.sizes[-1]), is_share=share)
+        between = f"{apart(low)} to {apart(high)}"
+        say(f"twice the {what} would bring it to about {reached}, better by {apart(gain)} ({between})")
+    else:
+        say(
+            f"more {what} of this kind do not promise to help: twice as many bring {apart(gain)}, {apart(high)} at most"
+        )
