@@ -126,7 +126,8 @@ def _splits(leaderboard: Leaderboard) -> str:
     if protocol.time is not None:
         return (
             f"The later half of the data, by {protocol.time!r}, was cut into {protocol.n_folds} stretches; each in "
-            "turn is the test part, and all that came before it is the training part. Every method sees the same splits."
+            "turn is the test part, and all that came before it is the training part. Every method sees the same "
+            "splits."
         )
     again = (
         "" if protocol.n_repeats == 1 else f"; all of it {done} {protocol.n_repeats} times, with new parts each time"

@@ -18,12 +18,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.svm import SVR
 
-from ..data import DataError, Table, read
-from ..estimators import SVOR, RankSVM, SwapSVM
-from ..evaluation import Grid, Method, Protocol, Record, Size, Split, hold_outs
-from ..order import Grades
-from ..sweeps import Floats, Ints
-from .running import PaperRun
+from ...data import DataError, Table, read
+from ...estimators import SVOR, RankSVM, SwapSVM
+from ...evaluation import Grid, Method, Protocol, Record, Size, Split, hold_outs
+from ...order import Grades
+from ...sweeps import Floats, Ints
+from ..running import PaperRun
 
 # --------------------------------------------------------------------------------------------------
 # Grades cut into a few bins of equally many training rows: what the paper does for ordinal regression.

@@ -11,27 +11,23 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binomtest, ttest_rel
 
-from ..data import Table
-from ..evaluation import Protocol, Record, Split, Task, run_trial, trial_key
-from ..sweeps import Floats
-from . import swapped_pairs_variants
-from .running import PaperPart, PaperRun, Piece
-from .swapped_pairs_protocol import (
-    COSTS as COSTS,
-    DATA_SETS as DATA_SETS,
-    METHODS as METHODS,
+from ...data import Table
+from ...evaluation import Protocol, Record, Split, Task, run_trial, trial_key
+from ...sweeps import Floats
+from ..running import PaperPart, PaperRun, Piece
+from . import variants
+from .protocol import (
+    COSTS,
+    DATA_SETS,
+    METHODS,
     PAIRS_A_ROW,
     PAPER,
     PROTOCOL,
-    Binned as Binned,
-    DataSet as DataSet,
-    Pointwise as Pointwise,
+    DataSet,
     draw_hold_outs,
-    equal_bins as equal_bins,
     n_hold_outs,
     n_repeats,
     percent,
-    read_set as read_set,
     read_sets,
     slim,
     standard_errors,
@@ -172,7 +168,7 @@ class TableOne:
 
     def picture(self, path: str | os.PathLike[str]) -> None:
         """Draw the paper's values beside ours, with the spread over the hold-outs."""
-        from ..figures import AgainstPaperDisplay, Found
+        from ...figures import AgainstPaperDisplay, Found
 
         def found(name: str, method: str) -> Found:
             values = self.values(name, method)
@@ -246,7 +242,7 @@ PARTS = {
     "table-1": PaperPart(
         "Table 1: swapped pairs on twelve data sets", _table_one, lambda records: TableOne(records).lines()
     ),
-    **swapped_pairs_variants.PARTS,
+    **variants.PARTS,
 }
 PICTURED = ("table-1",)
 
