@@ -56,6 +56,7 @@ def test_every_method_meets_the_same_hold_outs(small):
     sizes = {(record.n_train, record.n_test) for record in found.records}
     assert sizes == {(30, 20)}
     assert len(list(read_records(small / "r.jsonl"))) == 6
+    assert "SwapSVM " in found.lines()[-1].partition("RankSVM takes ")[2]
 
 
 def test_records_are_gone_on_from(small):

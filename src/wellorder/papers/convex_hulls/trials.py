@@ -323,6 +323,7 @@ def slim(record: Record, name: str, table: Table) -> Record:
         weights=None,
         features=None,
         held_out=None,
+        parts=None,
     )
 
 

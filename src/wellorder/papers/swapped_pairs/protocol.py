@@ -332,7 +332,7 @@ PAPER = ("SVOR5", "Herbrich5", "SwapSVM")
 
 def slim(name: str, record: Record) -> Record:
     """Return a record of a named data set without what no table of this paper is made of."""
-    return replace(record, data=name, swaps=None, curve=None, weights=None, features=None, held_out=None)
+    return replace(record, data=name, swaps=None, curve=None, weights=None, features=None, held_out=None, parts=None)
 
 
 def n_repeats(records: Sequence[Record]) -> int:
