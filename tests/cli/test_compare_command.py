@@ -28,6 +28,16 @@ def test_the_number_of_processes_and_the_memory_are_in_the_json(run, wines):
     assert run(*options, "--jobs", 0).code == 2
 
 
+def test_a_column_of_times_cuts_the_past_from_the_future(run, wines):
+    lines = wines.read_text().splitlines()
+    dated = [lines[0] + ",day", *(f"{line},2024-01-{1 + k // 4:02d}" for k, line in enumerate(lines[1:]))]
+    wines.write_text("\n".join(dated) + "\n")
+    options = ["compare", wines, "--target", "quality", "--item", "name", "--models", "ridge,best-feature"]
+    found = json.loads(run(*options, "--time", "day", "--json").out)
+    assert (found["protocol"]["time"], found["protocol"]["n_repeats"]) == ("day", 1)
+    assert run(*options, "--time", "dya").code == 2
+
+
 def test_a_run_that_was_stopped_prints_what_there_is_and_exits_as_stopped(run, wines, monkeypatch):
     told = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from wellorder.evaluation.board_run import Budget
 
@@ -60,18 +61,25 @@ def test_a_round_that_was_begun_finishes_in_whatever_order_trials_are_packed():
 
 
 def test_a_limit_leaves_time_for_all_splits_of_all_methods():
-    assert Budget(100.0).limit({}, 4, 5, 0.0) == 5.0
-    assert Budget(None).limit({}, 4, 5, 0.0) == math.inf
+    unknown = math.inf
+    assert Budget(100.0).limit({}, [unknown] * 4, 5, 0.0) == 5.0
+    assert Budget(None).limit({}, [unknown] * 4, 5, 0.0) == math.inf
     for n_jobs in (1, 2, 4):
         budget, others = Budget(100.0, n_jobs=n_jobs), {"quick": 0.5, "quicker": 0.1}
-        each = budget.limit(others, 3, 5, 2.0)
+        each = budget.limit(others, [unknown] * 3, 5, 2.0)
         first = 2.0 + 3 * each  # the waiting ones' own first split
         assert budget.allows({**others, **{f"slow {k}": each for k in range(3)}}, 4, first)
         assert not budget.allows({**others, **{f"slow {k}": 1.3 * each for k in range(3)}}, 4, first)
 
 
-def test_what_a_method_may_take_beyond_its_mean_is_what_nobody_needs():
-    assert Budget(100.0).spare({"a": 2.0, "b": 3.0}, 4, 20.0) == 15.0
-    assert Budget(100.0, n_jobs=2).spare({"a": 2.0, "b": 3.0}, 4, 20.0) == 40.0
-    assert Budget(10.0).spare({"a": 5.0}, 4, 0.0) == 0.0
-    assert Budget(None).spare({"a": 5.0}, 4, 0.0) == math.inf
+def test_what_quick_methods_do_not_need_is_there_for_the_others():
+    unknown = math.inf
+    assert Budget(100.0).limit({}, [1.0, 1.0, unknown, unknown], 5, 0.0) == 9.0
+    assert Budget(100.0).limit({}, [1.0, 1.0, 7.0, unknown], 5, 0.0) == 11.0
+    assert Budget(100.0).limit({"done": 2.0}, [unknown], 5, 2.0) == 18.0
+    assert Budget(100.0).limit({}, [1.0, 2.0], 5, 0.0) >= 2.0  # all are done, and there is time to spare
+    assert Budget(100.0).limit({}, [], 5, 0.0) > 0.0
+    for n_jobs in (1, 2, 3):
+        budget, needed = Budget(60.0, n_jobs=n_jobs), {"a": 0.5, "b": 3.0, "c": 9.0, "d": 50.0}
+        most = budget.limit({}, list(needed.values()), 4, 0.0)
+        assert budget.needed({name: min(each, most) for name, each in needed.items()}, 4) == pytest.approx(60.0)

@@ -269,9 +269,9 @@ def fake(monkeypatch):
     def set_up(seconds, problem=lambda name, split: None, stopped=lambda name, split: False):
         calls = []
 
-        def run_trial(task, name, method, split, protocol, *, seconds, limit, key):
+        def run_trial(task, name, method, split, protocol, *, seconds, limit, one_fit, key):
             calls.append((name, split.repeat, split.fold))
-            took, failed = time_of(name, split), problem(name, split)
+            took, failed, seconds = time_of(name, split), problem(name, split), min(seconds, limit)
             if took > seconds:
                 took, failed = seconds, f"{trials.OUT_OF_TIME}its search did not finish within {seconds:.1f} s"
             value = np.nan if failed else 0.2 + 0.01 * split.fold + 0.001 * len(name)
@@ -302,7 +302,8 @@ def test_what_does_not_fit_into_the_time_is_left_out_and_said_so(fake):
     fake(lambda name, split: {"rank-svm": 15.0, "ridge": 1.0}[name])
     board = compare(make_table(), ["rank-svm", "ridge"], n_folds=5, n_repeats=2, time_budget=50)
     assert [each.method for each in board.left_out] == ["rank-svm"]
-    assert "first of 5 splits" in board.left_out[0].reason
+    assert "did not finish within" in board.left_out[0].reason
+    assert board.left_out[0].for_time
     assert [standing.method for standing in board.standings] == ["ridge"]
     assert board.leader.n_splits == 10
     assert board.is_complete
@@ -314,7 +315,7 @@ def test_a_search_that_outlasts_its_share_is_left_out_and_tried_again_with_more_
     board = compare(make_table(), ["rank-svm", "ridge"], time_budget=20, **settings)
     assert [each.method for each in board.left_out] == ["rank-svm"]
     assert "did not finish within" in board.left_out[0].reason
-    longer = compare(make_table(), ["rank-svm", "ridge"], time_budget=60, **settings)
+    longer = compare(make_table(), ["rank-svm", "ridge"], time_budget=70, **settings)
     assert longer.left_out == ()
 
 
@@ -354,12 +355,19 @@ def test_a_fit_that_is_stopped_as_all_time_is_up_is_not_counted(fake):
     """It had less time than its method has on every split, and so cannot be compared."""
 
     def stopped(name, split):
-        return split.fold == 1 and name == "rank-svm"
+        return split.fold == 2 and name == "ridge"
 
-    fake(lambda name, split: 1.0, stopped=stopped)
-    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=3, n_repeats=1, time_budget=50, n_jobs=1)
+    def seconds(name, split):
+        return {("ridge", 1): 2.3, ("rank-svm", 2): 2.5, ("ridge", 2): 0.4}.get((name, split.fold), 1.0)
+
+    fake(seconds, stopped=stopped)
+    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=3, n_repeats=1, time_budget=9, n_jobs=1)
     assert board.time_was_up
-    assert board.leader.n_splits == 1
+    assert board.leader.n_splits == 2
+    fake(lambda name, split: 1.0, stopped=stopped)  # by its own limit: it is kept
+    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=3, n_repeats=1, time_budget=50, n_jobs=1)
+    assert board.is_complete
+    assert board.leader.n_splits == 3
 
 
 def test_repeats_that_would_not_finish_are_not_begun(fake):
@@ -433,6 +441,13 @@ def test_time_that_is_up_within_a_split_leaves_no_method_out(fake, slow):
     assert {standing.method: standing.n_splits for standing in board.standings} == {"rank-svm": 2, "ridge": 2}
     assert not board.is_complete
     assert board.time_was_up
+
+
+def test_one_that_has_nothing_by_its_limit_may_take_what_is_left(fake):
+    fake(lambda name, split: 12.0 if (name, split.fold) == ("rank-svm", 2) else 1.0)
+    board = compare(make_table(), ["rank-svm", "ridge"], n_folds=5, n_repeats=1, time_budget=40, n_jobs=1)
+    assert board.is_complete
+    assert [standing.n_splits for standing in board.standings] == [5, 5]
 
 
 def test_a_fit_that_uses_the_time_up_ends_the_run(monkeypatch, fake):

@@ -483,7 +483,7 @@ class Endless(wo.RankSVM):
         return super().fit(X, y, groups=groups, sample_weight=sample_weight)
 
 
-def test_no_fit_of_a_search_takes_all_of_its_time():
+def test_a_search_whose_fits_do_not_end_in_time_leaves_the_time_to_the_last_fit():
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -492,6 +492,6 @@ def test_no_fit_of_a_search_takes_all_of_its_time():
             found = choose_params(
                 Endless(), {"C": [1e-9, 1.0, 1e-8, 0.1]}, part, n_folds=2, seed=0, deadline=seconds_left
             )
-    assert time.perf_counter() - began < 2.9  # some is left for the last fit
-    assert found["C"] in (0.1, 1.0)
+    assert time.perf_counter() - began < 1.5  # the rest is for the last fit
+    assert found == {}  # a point that was compared with nothing is no better than the model's own
     assert end.stopped

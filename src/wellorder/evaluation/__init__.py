@@ -49,7 +49,7 @@ from .significance import (
     mean_interval,
     nemenyi,
 )
-from .splits import Split, comparison_folds, feasible_folds as feasible_folds, folds, hold_outs
+from .splits import Split, comparison_folds, feasible_folds as feasible_folds, folds, hold_outs, time_cuts
 from .tasks import AnyTable as AnyTable, Task, TrainingPart as TrainingPart, make_task
 from .trials import hear_warnings as hear_warnings, run_trial, trial_key, trial_seed as trial_seed, versions as versions
 
@@ -112,6 +112,7 @@ __all__ = [
     "search",
     "search_graph",
     "swap_table",
+    "time_cuts",
     "trial_key",
     "view_board",
     "view_so_far",

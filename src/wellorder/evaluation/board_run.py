@@ -28,7 +28,17 @@ from .searching import MOST_SEARCHED
 from .side_by_side import PATIENCE, Trial, TrialPool
 from .splits import Split
 from .tasks import Task
-from .trials import OUT_OF_MEMORY, OUT_OF_TIME, WORKER_ENDED, is_fault, is_late, steady_sums, trial_key
+from .trials import (
+    OUT_OF_MEMORY,
+    OUT_OF_TIME,
+    PILOT_ROWS,
+    WORKER_ENDED,
+    is_fault,
+    is_late,
+    pilot_seconds,
+    steady_sums,
+    trial_key,
+)
 
 # --------------------------------------------------------------------------------------------------
 # A time budget, spent fairly: pure functions of what has been recorded, so that a resumed run decides the same.
@@ -54,19 +64,25 @@ class Budget:
         left = self.left(spent)
         return min(left * self.n_jobs / max(n_waiting, 1), left)
 
-    def limit(self, seconds_per_split: Mapping[str, float], n_waiting: int, n_splits: int, spent: float) -> float:
-        """Return what each of so many waiting methods may take on each of so many splits, if the others have one less.
+    def limit(
+        self, seconds_per_split: Mapping[str, float], waiting: Sequence[float], n_splits: int, spent: float
+    ) -> float:
+        """Return the most that a method that waits may take on each of so many splits, so that all have time for them.
 
-        Times are those of the others: what all need, by the same bound as :meth:`needed`, is then there.
+        The others have one split less, and take what they took; those that wait take what they are reckoned to
+        (``waiting``, perhaps infinite), or this limit if that is less. What all need, by the same bound as
+        :meth:`needed`, is then there.
         """
         left = self.left(spent)
-        others = sum(seconds_per_split.values()) * (n_splits - 1)
-        return min(max(left * self.n_jobs - others, 0.0) / (n_waiting * n_splits + self.n_jobs - 1), left)
-
-    def spare(self, seconds_per_split: Mapping[str, float], n_splits: int, spent: float) -> float:
-        """Return what any one method may take beyond its mean on each of so many splits, if the others keep to it."""
-        total = sum(seconds_per_split.values()) * n_splits
-        return max(self.left(spent) * self.n_jobs - total, 0.0) / max(n_splits, 1)
+        rest = max(left * self.n_jobs - sum(seconds_per_split.values()) * (n_splits - 1), 0.0)
+        level = 0.0
+        # invariant: the methods before `place` take all that they need, and `rest` is there for the others
+        for place, needed in enumerate(sorted(waiting)):
+            level = rest / ((len(waiting) - place) * n_splits + self.n_jobs - 1)
+            if needed >= level:
+                return min(level, left)
+            rest -= needed * n_splits
+        return min(rest / (n_splits + self.n_jobs - 1) + max(waiting, default=0.0), left)
 
     def needed(self, seconds_per_split: Mapping[str, float], n_splits: int) -> float:
         """Return how long so many splits of all methods take at most, the longest trials begun first.
@@ -198,8 +214,11 @@ logger = logging.getLogger(__name__)
 _PLANNED_AT_ONCE = 20
 """Splits whose trials are handed to several processes together: enough that none waits long for the last."""
 
-_ABOUT = 0.95
-"""A fit that has taken so much of its limit was stopped by it."""
+_MARGIN = 0.95
+"""The part of its limit after which a fit is told to end: none ends at once."""
+
+_FOR_PILOT = 0.05
+"""The part of the time that it may take to find out what each method takes."""
 
 _NOT_ITS_TURN = "the comparison was stopped before its turn"
 
@@ -258,6 +277,8 @@ class BoardRun:
         self._seconds_of: defaultdict[str, list[float]] = defaultdict(list)
         self._limits: dict[str, float] = {}
         """What each method may take on a split after the first."""
+        self._one_fit: dict[str, float] = {}
+        """About what a fit of each method takes, by the pilot."""
         self._n_begun = 1  # repeats
         self._n_told = 0
         self._n_cut = 0
@@ -289,63 +310,95 @@ class BoardRun:
             raise ValueError(f"no method could be run on {self.task.name}: {reasons}")
 
     def _run_first(self) -> None:
-        """Run all methods on the first split, each within an equal share of the time left.
+        """Run all methods on the first split, those that are reckoned to be the quickest first.
 
-        One after the other, what the first has saved is there for the next; side by side, all have the same share.
-        Fits end early where all splits would not fit into the time; those that did have another try with what the
-        others have saved. Very many rows leave no time for that.
+        Each ends where the time would else not do for all splits of all methods, with the best that it has: what the
+        quick ones do not need is there for the others. Those that have nothing by then are tried once more, with what
+        is left.
         """
-        n, budget = len(self.active), self.budget
-        names = list(self.active)
-        limit = budget.limit({}, n, self.n_folds, 0.0)
-        if budget.seconds is not None and len(self.task.order) > MOST_SEARCHED:
-            # what fails on very many rows takes long to fail: half of the time is for those that can do it
-            budget, limit = replace(budget, seconds=budget.seconds / 2), np.inf
-            names.sort(key=lambda name: METHODS[name].is_slow)  # they have what the others save
+        (split,) = self._cut(1)
+        if self.budget.seconds is not None and len(self.task.order) > MOST_SEARCHED:
+            self._run_first_of_many_rows(split)
+            return
+        needed = self._reckon(split)
+        names = sorted(self.active, key=lambda name: needed[name])
+        waiting = [needed[name] for name in names]
+        done: dict[int, Record] = {}
 
         def allow(place: int, spent: float) -> float:
-            return budget.share(spent, n - place) if budget.n_jobs == 1 else budget.share(0.0, n)
+            if self.budget.n_jobs > 1:  # the same whichever of the others are done by now
+                return _MARGIN * self.budget.limit({}, waiting, self.n_folds, self.spent)
+            before = {record.method: record.seconds for other, record in done.items() if other < place}
+            return _MARGIN * self.budget.limit(before, waiting[place:], self.n_folds, spent)
 
-        (split,) = self._cut(1)
-        trials = [self._trial(name, split, limit) for name in names]
-        done: dict[int, Record] = {}
+        trials = [self._trial(name, split) for name in names]
         try:
             self._run(trials, allow, done)
-            if limit < np.inf:
-                self._try_again(trials, done)
+            self._try_again(trials, done)
         finally:
             for place in sorted(done):
                 self._use(done[place])
 
     def _try_again(self, trials: Sequence[Trial], done: dict[int, Record]) -> None:
-        """Run those once more that were out of time on the first split, with what the others have left them."""
-        late = [place for place, record in sorted(done.items()) if record.stopped or is_late(record)]
+        """Run those once more that had nothing when their time was up, with what the others have left them."""
+        late = [place for place, record in sorted(done.items()) if is_late(record)]
         pace = {each.method: each.seconds for place, each in done.items() if place not in late}
-        spent = sum(record.spent_seconds for record in done.values())
-        more = self.budget.limit(pace, max(len(late), 1), self.n_folds, spent)
-        again = [place for place in late if _may_do_better(done[place], more)]
+        spent = self.spent + sum(record.spent_seconds for record in done.values())
         found: dict[int, Record] = {}
 
         def allow(place: int, now: float) -> float:
-            """Return what is left to this one and to those after it, once those before it have what they took."""
             before = {each.method: each.seconds for other, each in list(found.items()) if other < place}
-            waiting = len(late) - len(before)
-            return self.budget.limit(pace | before, waiting, self.n_folds, spent + now) if before else more
+            waiting = [np.inf] * (len(late) - (len(before) if self.budget.n_jobs == 1 else 0))
+            if not pace and not before:  # better some splits of one method than none of any
+                return self.budget.share(spent + (now - self.spent), len(late) - place)
+            return _MARGIN * self.budget.limit(pace | before, waiting, self.n_folds, spent + (now - self.spent))
 
+        again = [place for place in late if _may_do_better(done[place], allow(0, self.spent))]
         try:
-            self._run([replace(trials[place], limit=np.inf) for place in again], allow, found)
+            self._run([trials[place] for place in again], allow, found)
         finally:
             done.update({again[place]: record for place, record in found.items()})
 
+    def _run_first_of_many_rows(self, split: Split) -> None:
+        """Run all methods within equal shares of half of the time.
+
+        What fails on very many rows takes long to fail: the other half is for those that can do it.
+        """
+        n, budget = len(self.active), replace(self.budget, seconds=(self.budget.seconds or 0.0) / 2)
+        names = sorted(self.active, key=lambda name: METHODS[name].is_slow)  # they have what the others save
+
+        def allow(place: int, spent: float) -> float:
+            return budget.share(spent, n - place) if budget.n_jobs == 1 else budget.share(0.0, n)
+
+        done: dict[int, Record] = {}
+        try:
+            self._run([self._trial(name, split) for name in names], allow, done)
+        finally:
+            for place in sorted(done):
+                self._use(done[place])
+
+    def _reckon(self, split: Split) -> dict[str, float]:
+        """Return about what each method takes on a split, by a fit to a sample; infinite where there is no telling."""
+        if self.budget.seconds is None or self.task.n_judged(split.train) < 2 * PILOT_ROWS:
+            return dict.fromkeys(self.active, np.inf)
+        share = _FOR_PILOT * self.budget.seconds / len(self.active)
+        began, reckoned = time.perf_counter(), {}
+        for name in self.active:
+            trial = self._trial(name, split)
+            known = self._known(trial)
+            if known is None or known.problem is not None:
+                self._one_fit[name], reckoned[name] = pilot_seconds(
+                    self.task, METHODS[name], split, self.protocol, share
+                )
+            else:
+                reckoned[name] = known.seconds
+        self.spent += (time.perf_counter() - began) * self.budget.n_jobs  # nobody else is at work meanwhile
+        return reckoned
+
     def _run_next(self, n_splits: int) -> bool:
         """Run the active methods on so many more splits; False if the time is up before the last is done by all."""
-        pace, stopped = self._pace(), {record.method for record in self.used if record.stopped}
-        spare = self.budget.spare(pace, n_splits, self.spent)
-        # one that was stopped before would take whatever there is
-        self._limits = {name: took + (0.0 if name in stopped else spare) for name, took in pace.items()}
-        at_once = (
-            1 if self.protocol.n_jobs == 1 else _PLANNED_AT_ONCE
-        )  # one: all methods share an encoded training part
+        # one split at a time, all methods share an encoded training part
+        at_once = 1 if self.protocol.n_jobs == 1 else _PLANNED_AT_ONCE
         while n_splits > 0:
             splits = self._cut(min(n_splits, at_once))
             if not splits:
@@ -353,6 +406,11 @@ class BoardRun:
             names, pace = self.active, self._pace()
             if self.protocol.n_jobs > 1:  # the longest first: then no processor waits long for the last
                 names = sorted(self.active, key=lambda name: -pace[name])
+            stopped = {record.method for record in self.used if record.stopped}
+            # those that were stopped before would each take whatever there is
+            needed = [np.inf if name in stopped else took for name, took in pace.items()]
+            limit = _MARGIN * self.budget.limit({}, needed, n_splits, self.spent)
+            self._limits = {name: max(limit, took) if name not in stopped else limit for name, took in pace.items()}
             if not self._run_batch(splits, names):
                 return False
             n_splits -= len(splits)
@@ -390,9 +448,10 @@ class BoardRun:
 
         try:
             self._run(trials, allow, done)
+            self._run_late(trials, done)
         except KeyboardInterrupt:
             for place in sorted(done):
-                if trials[place].name in self.active and not self._ends_here(done[place]):
+                if trials[place].name in self.active and not self._ends_here(done[place], self.budget.left(self.spent)):
                     self._use(done[place])
             raise
         # what was begun while others were under way may not have been begun had their times been known: only what
@@ -401,10 +460,21 @@ class BoardRun:
             if trial.name not in self.active:
                 continue
             # out of time is no fault of the method: it has done earlier splits, and stays for these
-            if self.budget.left(self.spent) == 0 or place not in done or self._ends_here(done[place]):
+            left = self.budget.left(self.spent)
+            if left == 0 or place not in done or self._ends_here(done[place], left):
                 return False
             self._use(done[place])
         return True
+
+    def _run_late(self, trials: Sequence[Trial], done: dict[int, Record]) -> None:
+        """Run those once more that had nothing by their limit, with all the time that is left."""
+        left = self.budget.left(self.spent + sum(record.spent_seconds for record in done.values()))
+        late = [place for place, record in sorted(done.items()) if is_late(record) and _may_do_better(record, left)]
+        found: dict[int, Record] = {}
+        try:
+            self._run([replace(trials[place], limit=np.inf) for place in late], lambda *_: left, found)
+        finally:
+            done.update({late[place]: record for place, record in found.items()})
 
     def _run(
         self, trials: Sequence[Trial], allow: Callable[[int, float], float | None], done: dict[int, Record]
@@ -458,11 +528,11 @@ class BoardRun:
         self.spent += record.spent_seconds
         self._seconds_of[record.method].append(record.seconds)
         if record.problem is not None:
-            self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME))
+            self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME), for_time=is_late(record))
 
-    def _ends_here(self, record: Record) -> bool:
-        """Say whether a trial was out of time as all time was up, and not by its method's own limit."""
-        return is_late(record) or (record.stopped and record.seconds < _ABOUT * self._limits[record.method])
+    def _ends_here(self, record: Record, left: float) -> bool:
+        """Say whether a trial was out of time as all time was up (``left`` when it was begun), and not by its limit."""
+        return is_late(record) or (record.stopped and left < self._limits.get(record.method, np.inf))
 
     def _tell(self, record: Record, spent: float) -> None:
         self._n_told += 1
@@ -482,9 +552,9 @@ class BoardRun:
         if self.progress is not None:
             self.progress(Progress(record, self._n_told, planned, clock, self.pool.n_under_way, tuple(self.active)))
 
-    def _leave_out(self, name: str, reason: str) -> None:
+    def _leave_out(self, name: str, reason: str, *, for_time: bool = False) -> None:
         self.active.remove(name)
-        self.left_out.append(LeftOut(name, reason))
+        self.left_out.append(LeftOut(name, reason, for_time))
 
     def _leave_out_what_does_not_fit(self) -> None:
         pace = self._pace()
@@ -493,6 +563,7 @@ class BoardRun:
                 name,
                 f"it took {pace[name]:.1f} s on the first of {self.n_folds} splits, and all would not fit into "
                 f"{self.protocol.time_budget:g} s; raise the time budget, or name fewer methods",
+                for_time=True,
             )
 
     def _leave_out_what_has_nothing(self) -> None:
@@ -501,7 +572,7 @@ class BoardRun:
         if not any(name in done for name in self.active):
             raise KeyboardInterrupt
         for name in [each for each in self.active if each not in done]:
-            self._leave_out(name, _NOT_ITS_TURN)
+            self._leave_out(name, _NOT_ITS_TURN, for_time=True)
 
     def _pace(self) -> dict[str, float]:
         """Return the mean seconds a split of each active method."""
@@ -511,11 +582,14 @@ class BoardRun:
         began, cutting, self._cutting = time.perf_counter(), self._cutting, 0.0
         key = trial_key(self.task, name, METHODS[name], split, self.protocol)
         limit = self._limits.get(name, np.inf) if limit is None else limit
-        return Trial(name, METHODS[name], split, key, cutting + time.perf_counter() - began, limit)
+        prepared = cutting + time.perf_counter() - began
+        return Trial(name, METHODS[name], split, key, prepared, limit, self._one_fit.get(name, 0.0))
 
 
 def _may_do_better(known: Record, seconds: float) -> bool:
     """Say whether a fit failed of what another time may bring: more time, or more memory."""
-    if known.stopped or is_late(known):
+    if is_late(known):  # it has nothing
+        return seconds >= 1.25 * known.seconds
+    if known.stopped:
         return seconds >= 1.5 * known.seconds
     return known.problem is not None and known.problem.startswith((OUT_OF_MEMORY, WORKER_ENDED))

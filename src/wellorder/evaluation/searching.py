@@ -83,7 +83,8 @@ def find_households(estimator: Any, points: list[dict[str, Any]], sample: Sample
     Only this library's kernel models are gathered; of any other model, every grid point is on its own.
     """
     if not isinstance(estimator, KernelModel):
-        return [Household(None, tuple(Family(estimator, params, (k,), None) for k, params in enumerate(points)))]
+        numbers = _own_first(estimator, points)
+        return [Household(None, tuple(Family(estimator, points[k], (k,), None) for k in numbers))]
     kernels: dict[Hashable, Kernel | None] = {}
     gathered: dict[Hashable, dict[Hashable, list[int]]] = {}
     rows = _CheckedRows(sample)
@@ -100,6 +101,19 @@ def find_households(estimator: Any, points: list[dict[str, Any]], sample: Sample
         )
         for name, alike in gathered.items()
     ]
+
+
+def _own_first(estimator: Any, points: list[dict[str, Any]]) -> list[int]:
+    """Order grid points: those nearest to the estimator's own parameters first, the others spread over the grid.
+
+    So a search that is cut short has tried what is most likely to do.
+    """
+    own = estimator.get_params()
+    differ = [sum(repr(own.get(name)) != repr(value) for name, value in point.items()) for point in points]
+    return sorted(range(len(points)), key=lambda k: (differ[k], k * _GOLDEN % 1.0))
+
+
+_GOLDEN = 0.6180339887498949
 
 
 class _CheckedRows:
@@ -154,6 +168,12 @@ def _family(estimator: KernelModel, points: list[dict[str, Any]], members: list[
 
 _FAIR = 3.0
 """How many times its equal part of the time left a fit of a search may take: those before it may have saved some."""
+
+_FOR_FIRST = 0.3
+"""The part of the time left that the first fit may take."""
+
+_WHOLE = 0.7
+"""The part of what the longest fit took without which no further one is begun."""
 
 _SAME = 12
 """Means that agree to this many decimals are tied."""
@@ -350,6 +370,7 @@ class _SearchUnderWay:
         self._values: Floats = np.full((len(points), len(splits)), np.nan)
         self._done = np.zeros(self._values.shape, dtype=bool)
         self._seconds: Floats = np.zeros(self._values.shape)
+        self._cut_short = False
 
     @property
     def n_skipped(self) -> int:
@@ -379,23 +400,30 @@ class _SearchUnderWay:
                 model.set_params(C=family.Cs[place])
             dtype = None if household.kernel is None else household.precision(family, place, cuts.n_rows)
             training, testing = cuts.parts(dtype)
-            with deadlines.deadline(end):
+            with deadlines.deadline(end) as inner:
                 training.fit(model)
+            self._cut_short |= inner.stopped
             self._values[number, fold] = judge_model(model, testing, (self._measure,))[0]
             self._done[number, fold] = True
             self._seconds[number, fold] = perf_counter() - began
 
     def _share(self) -> Callable[[], float]:
-        """Return what is left, by the clock, of the time that the next fit may take."""
-        left = self._refuse_late()
+        """Return what is left, by the clock, of the time that the next fit may take.
+
+        Rather fewer points are tried than all of them by fits cut short: each has as long as the longest before it, and
+        once one was cut short, the time that is left is for the last fit.
+        """
+        longest = float(self._seconds.max())
+        left = self._refuse_late(np.inf if self._cut_short else _WHOLE * longest)
         n_waiting = int(np.count_nonzero(~self._done))
-        end = perf_counter() + min(left, _FAIR * left / n_waiting)
+        whole = 1.5 * longest if longest > 0 else _FOR_FIRST * left
+        end = perf_counter() + min(left, max(_FAIR * left / n_waiting, whole))
         return lambda: end - perf_counter()
 
-    def _refuse_late(self) -> float:
-        """Return the seconds left."""
+    def _refuse_late(self, needed: float = 0.0) -> float:
+        """Return the seconds left, if they are more than needed."""
         left = None if self._deadline is None else self._deadline()
-        if left is not None and left <= 0:
+        if left is not None and left <= needed:
             done = int(np.count_nonzero(self._done))
             raise OutOfTime(
                 f"time was up after {done} of {self._done.size} fits of the search", self.table(), self._best_begun()
@@ -403,8 +431,13 @@ class _SearchUnderWay:
         return np.inf if left is None else left
 
     def _best_begun(self) -> dict[str, Any] | None:
-        """Return the best of the points that have been begun, by the folds that all of them have done; None if none."""
+        """Return the best of the points that have been begun, by the folds that all of them have done; None if none.
+
+        One alone was not compared with anything, and is no better than the estimator's own parameters.
+        """
         begun = np.flatnonzero(self._done.any(axis=1))
+        if len(begun) < min(2, len(self._points)):
+            return None
         common = self._done[begun].all(axis=0)
         means = {int(k): known_mean(self._values[k, common]) for k in begun} if common.any() else {}
         best = self._first_of({k: mean for k, mean in means.items() if not np.isnan(mean)})
@@ -481,6 +514,7 @@ def choose_params(
     metric: AnyMetric = "swapped_pairs",
     deadline: Callable[[], float | None] | None = None,
     most: int | None = None,
+    one_fit: float = 0.0,
 ) -> dict[str, Any]:
     """Choose an estimator's parameters from a grid by folds of a training part.
 
@@ -488,8 +522,14 @@ def choose_params(
     a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
     warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now. So it is of a
     part that is larger than ``most``; but as its fits grow faster than the rows, their times say nothing of the last.
+    Nor is anything chosen where a fit to the part takes so long (``one_fit`` seconds) that one of a search would be cut
+    short: all the time is then for the last.
     """
     if not grid:
+        return {}
+    if deadline is not None and one_fit > 0 and one_fit > _FOR_FIRST * (deadline() or 0.0):
+        deadlines.mark_stopped()
+        deadlines.warn_of_time("before its search: its parameters are the method's own", stacklevel=3)
         return {}
     whole, part = part, sample_part(part, seed, most)
     if part is not whole:
@@ -509,9 +549,12 @@ def choose_params(
     try:
         found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=outlook, refit=False)
     except OutOfTime as late:
-        if late.best_params is None or is_large:
+        if is_large or not late.table or not any(point.seconds for point in late.table):
             raise
         deadlines.mark_stopped()
+        if late.best_params is None:
+            deadlines.warn_of_time(f"in its search ({late}): its parameters are the method's own", stacklevel=3)
+            return {}
         deadlines.warn_of_time(f"in its search ({late}): its parameters are the best by then", stacklevel=3)
         return late.best_params
     if is_large and deadline is not None:

@@ -43,6 +43,8 @@ class Trial:
     """Seconds that the key took: the first of a split encodes the training part, for all."""
     limit: float = math.inf
     """Seconds after which its search and its fit end with the best they have."""
+    one_fit: float = 0.0
+    """About what a fit to the training part takes; 0 where nobody knows."""
 
 
 class TrialPool:
@@ -92,6 +94,7 @@ class TrialPool:
                     self._protocol,
                     seconds=seconds,
                     limit=trial.limit,
+                    one_fit=trial.one_fit,
                     key=trial.key,
                 )
             finally:
@@ -186,7 +189,15 @@ def _run_elsewhere(
     # threads share the process with the one that sent them, which has seen to BLAS
     with one_thread(), nullcontext() if os.getpid() == home else steady_sums(len(task.order)):
         return run_trial(
-            task, trial.name, trial.method, trial.split, protocol, seconds=seconds, limit=trial.limit, key=trial.key
+            task,
+            trial.name,
+            trial.method,
+            trial.split,
+            protocol,
+            seconds=seconds,
+            limit=trial.limit,
+            one_fit=trial.one_fit,
+            key=trial.key,
         )
 
 

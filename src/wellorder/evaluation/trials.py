@@ -17,19 +17,21 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import ParameterGrid
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..deadline import TimeIsUp, deadline
 from ..methods import Method
 from ..order import Comparisons
+from ..samples import Sample
 from ..sweeps import THREADS_FROM, Floats
 from .evidence import keep_parts
 from .judging import rule_of
 from .leaderboard import Protocol
 from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
-from .searching import choose_params, sample_size
+from .searching import choose_params, sample_part, sample_size
 from .splits import Split
 from .tasks import Task
 
@@ -148,12 +150,14 @@ def run_trial(
     *,
     seconds: float = math.inf,
     limit: float = math.inf,
+    one_fit: float = 0.0,
     key: str = "",
 ) -> Record:
     """Search, fit and judge one method on one split.
 
     A search or a fit that ends early, as ``seconds`` or its ``limit`` are over, is judged by the best that it has, and
-    the record says so. One that fails, or has nothing by then, gives a record that says why.
+    the record says so. One that fails, or has nothing by then, gives a record that says why. Where a fit is known to
+    take long (``one_fit`` seconds) beside that, there is no search.
     """
     seconds = min(seconds, limit)
     key = key or trial_key(task, name, method, split, protocol)
@@ -177,6 +181,7 @@ def run_trial(
                     metric=protocol.measures[0],
                     deadline=left,
                     most=method.most_searched,
+                    one_fit=one_fit,
                 )
                 searched = time.perf_counter()
                 part.fit(model.set_params(**params))
@@ -213,6 +218,42 @@ def run_trial(
         stopped=end.stopped,
         notes=tuple(sorted(set(heard))),
     )
+
+
+PILOT_ROWS = 1_000
+"""Rows of the sample by which it is told what a method takes."""
+
+_STEADY = 0.3
+"""Seconds up to which a first fit can have waited for no compiler."""
+
+
+def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, seconds: float) -> tuple[float, float]:
+    """Return about what a method takes on a split, for one fit and in all: by a fit to a sample, of so many seconds.
+
+    As if time rose with the rows; of those that rise faster, it is a lower bound. Zero where the fit fails: so will the
+    trial, and say why.
+    """
+    seed = trial_seed(protocol, split)
+    with hear_warnings():
+        try:
+            part = task.training_part(split.train)
+            sample = sample_part(part, seed, PILOT_ROWS)
+            took = _time_of_fit(make_seeded(method, seed, protocol.measures[0]), sample, seconds)
+            if took > _STEADY:
+                took = min(took, _time_of_fit(make_seeded(method, seed, protocol.measures[0]), sample, seconds))
+            grid = method.grid(part.size)
+        except Exception:  # whatever it is, the trial meets it as well
+            return 0.0, 0.0
+    n_searched = len(ParameterGrid(grid)) * (protocol.inner_folds - 1) if grid else 0
+    one_fit = took * len(part) / len(sample)
+    return one_fit, one_fit * (1 + n_searched)
+
+
+def _time_of_fit(model: Any, sample: Sample, seconds: float) -> float:
+    began = time.perf_counter()
+    with deadline(lambda: began + seconds - time.perf_counter()):
+        sample.fit(model)
+    return time.perf_counter() - began
 
 
 def _write_problem(error: Exception) -> str:
