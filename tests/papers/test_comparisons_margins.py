@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 
 import wellorder as wo
 from wellorder.evaluation import Record
-from wellorder.papers import PAPERS, comparisons_margins
-from wellorder.papers.comparisons_margins import answer, can_be_scaled, draw, shortest
-from wellorder.papers.comparisons_search import Compared
+from wellorder.papers import PAPERS
+from wellorder.papers.comparisons import Compared, margins
+from wellorder.papers.comparisons.margins import answer, can_be_scaled, draw, shortest
 from wellorder.papers.running import PaperRun
 
 
@@ -67,8 +67,8 @@ def _scaled(pairs: Compared, scale: float) -> Compared:
 
 
 def test_figures_one_and_two_are_made_of_records(monkeypatch):
-    monkeypatch.setattr(comparisons_margins, "COLUMNS", (1, 3))
-    monkeypatch.setattr(comparisons_margins, "SIZES", (12,))
+    monkeypatch.setattr(margins, "COLUMNS", (1, 3))
+    monkeypatch.setattr(margins, "SIZES", (12,))
     part = PAPERS["comparisons"].parts["figures-1-2"]
     records = part.run(PaperRun(None, quick=True, n_jobs=1))
     assert len(records) == 2 * 2 * 2 + 2

@@ -13,10 +13,11 @@ import wellorder as wo
 from wellorder.data import DataError
 from wellorder.evaluation import Record, RecordFile
 from wellorder.metrics import comparison_auc, comparison_error
-from wellorder.papers import PAPERS, chess, comparisons_margins, comparisons_queries, comparisons_sets
-from wellorder.papers.chess import read_sushi
-from wellorder.papers.comparisons_queries import QueryPairs
-from wellorder.papers.comparisons_search import (
+from wellorder.papers import PAPERS
+from wellorder.papers.comparisons import chess, margins, queries, sets
+from wellorder.papers.comparisons.chess import read_sushi
+from wellorder.papers.comparisons.queries import QueryPairs
+from wellorder.papers.comparisons.search import (
     METHODS,
     NORMS,
     Searched,
@@ -26,7 +27,7 @@ from wellorder.papers.comparisons_search import (
     simulate,
     true_rank,
 )
-from wellorder.papers.comparisons_sets import Drawn, Sets, SetsPlan
+from wellorder.papers.comparisons.sets import Drawn, Sets, SetsPlan
 from wellorder.papers.letor_trials import Judged
 from wellorder.papers.running import PaperRun
 from wellorder.ratings import FEATURES
@@ -182,7 +183,7 @@ def test_the_search_chooses_the_model_that_is_best_on_validation_pairs():
 
 def test_sets_are_drawn_apart_and_with_the_share_of_ties(folder):
     sushi = read_sushi(folder / "sushi")
-    parts = comparisons_sets.draw(Drawn("sushi", 20, 0.3, 0), sushi)
+    parts = sets.draw(Drawn("sushi", 20, 0.3, 0), sushi)
     assert [np.count_nonzero(part.outcome == 0) for part in parts] == [6, 6, 6]
     assert len(np.unique(np.concatenate([part.pairs.reshape(20, -1) for part in parts]), axis=0)) == 60
 
@@ -230,27 +231,27 @@ def _run(folder, part, quick=True, kept=None):
 
 def test_figures_three_to_five_are_made_of_records(folder, monkeypatch):
     small = {method: _thinned(each) for method, each in METHODS.items()}
-    monkeypatch.setattr(comparisons_sets, "METHODS", small)
-    monkeypatch.setattr(comparisons_sets, "PATTERN", ("‖x‖₁²", 20, 0.5))
-    monkeypatch.setattr(comparisons_sets, "search", lambda a, b, methods: search(a, b, methods, (0.1,)))
-    monkeypatch.setattr(comparisons_sets, "QUICK", SetsPlan((20,), 0.5, 20, (0.2, 0.5, 0.8), 2, 3))
+    monkeypatch.setattr(sets, "METHODS", small)
+    monkeypatch.setattr(sets, "PATTERN", ("‖x‖₁²", 20, 0.5))
+    monkeypatch.setattr(sets, "search", lambda a, b, methods: search(a, b, methods, (0.1,)))
+    monkeypatch.setattr(sets, "QUICK", SetsPlan((20,), 0.5, 20, (0.2, 0.5, 0.8), 2, 3))
     kept = RecordFile(folder / "records.jsonl")
     records, lines = _run(folder, "figures-3-5", kept=kept)
     n_sets = 2 + 3 + 3  # more of those with the fewest and with the most ties
     assert len(records) == 2 + n_sets * (3 * 8 + 6 + 4)
     assert sum(line.startswith("| ‖x‖∞² | 20 | 2 |") for line in lines) == 1
     assert sum(line.startswith("| sushi | 80% | 3 |") for line in lines) == 2
-    sets = Sets(records)
-    assert sets.order("sushi", [(20, 0.5)], "error").count(" < ") == 2
-    one, other = (sets.values("‖x‖₁²", (20, 0.8), method, "auc") for method in ("compare", "rank"))
-    assert sets.test("‖x‖₁²", [(20, 0.8)], ("compare", "rank"), "auc").mean == pytest.approx((one - other).mean())
+    found = Sets(records)
+    assert found.order("sushi", [(20, 0.5)], "error").count(" < ") == 2
+    one, other = (found.values("‖x‖₁²", (20, 0.8), method, "auc") for method in ("compare", "rank"))
+    assert found.test("‖x‖₁²", [(20, 0.8)], ("compare", "rank"), "auc").mean == pytest.approx((one - other).mean())
     assert (
-        sets.values("‖x‖₁²", (20, 0.5), "truth", "auc") == sets.values("‖x‖₁²", (20, 0.5), "truth, own τ", "auc")
+        found.values("‖x‖₁²", (20, 0.5), "truth", "auc") == found.values("‖x‖₁²", (20, 0.5), "truth, own τ", "auc")
     ).all()
-    monkeypatch.setattr(comparisons_sets, "search", None)
+    monkeypatch.setattr(sets, "search", None)
     assert _run(folder, "figures-3-5", kept=kept) == (records, lines)
-    monkeypatch.setattr(comparisons_margins, "COLUMNS", (1, 2))
-    monkeypatch.setattr(comparisons_margins, "SIZES", (12,))
+    monkeypatch.setattr(margins, "COLUMNS", (1, 2))
+    monkeypatch.setattr(margins, "SIZES", (12,))
     monkeypatch.setattr(chess, "FILTERS", {"so far": "10 games so far"})
     monkeypatch.setattr(chess, "learned", lambda method, games: (0.5, {}))
     found = {"figures-3-5": records} | {part: _run(folder, part)[0] for part in ("figures-1-2", "figure-6")}
@@ -260,31 +261,29 @@ def test_figures_three_to_five_are_made_of_records(folder, monkeypatch):
 
 def test_where_compare_is_rank_is_counted(folder, monkeypatch):
     names = ("rank", "compare")
-    monkeypatch.setattr(comparisons_sets, "PATTERN", ("‖x‖₁²", 20, 0.5))
-    monkeypatch.setattr(comparisons_sets, "_PAPERS", names)
-    monkeypatch.setattr(comparisons_sets, "search", lambda a, b, methods: search(a, b, methods, (0.1,)))
-    monkeypatch.setattr(comparisons_sets, "QUICK", SetsPlan((20,), 0.5, 20, (0.1, 0.5), 2, 2))
+    monkeypatch.setattr(sets, "PATTERN", ("‖x‖₁²", 20, 0.5))
+    monkeypatch.setattr(sets, "_PAPERS", names)
+    monkeypatch.setattr(sets, "search", lambda a, b, methods: search(a, b, methods, (0.1,)))
+    monkeypatch.setattr(sets, "QUICK", SetsPlan((20,), 0.5, 20, (0.1, 0.5), 2, 2))
     for some, is_rank in ((slice(0, 1), True), (slice(-1, None), False)):  # the smallest cost, and the largest
-        monkeypatch.setattr(comparisons_sets, "METHODS", {name: _thinned(METHODS[name], some) for name in names})
-        monkeypatch.setattr(comparisons_sets, "_VERSUS", (("compare", "rank"),))
-        sets = Sets(_run(folder, "figures-3-5")[0])
-        one, other = (sets.values("‖x‖₁²", (20, 0.1), name, "auc") for name in names)
-        by_error, by_area, n = sets.n_without_threshold("‖x‖₁²", (20, 0.1))
+        monkeypatch.setattr(sets, "METHODS", {name: _thinned(METHODS[name], some) for name in names})
+        monkeypatch.setattr(sets, "_VERSUS", (("compare", "rank"),))
+        found = Sets(_run(folder, "figures-3-5")[0])
+        one, other = (found.values("‖x‖₁²", (20, 0.1), name, "auc") for name in names)
+        by_error, by_area, n = found.n_without_threshold("‖x‖₁²", (20, 0.1))
         assert n == 2
         if is_rank:
             assert (by_error, by_area) == (2, 2)
             assert (one == other).all()
-            assert "| ‖x‖₁² | 2 and 2 of 2 | 0 and 0 of 2 |" in list(sets.lines())
+            assert "| ‖x‖₁² | 2 and 2 of 2 | 0 and 0 of 2 |" in list(found.lines())
         else:
             assert (by_error, by_area) == (0, 0)
 
 
 def test_the_solver_and_the_loss_are_told_apart_on_sushi(folder, monkeypatch):
-    monkeypatch.setattr(
-        comparisons_sets, "SOLVED", {name: _thinned(each) for name, each in comparisons_sets.SOLVED.items()}
-    )
-    monkeypatch.setattr(comparisons_sets, "search", lambda a, b, methods: search(a, b, methods, (0.05,)))
-    monkeypatch.setattr(comparisons_sets, "MOST_TIES", (20, 0.7))
+    monkeypatch.setattr(sets, "SOLVED", {name: _thinned(each) for name, each in sets.SOLVED.items()})
+    monkeypatch.setattr(sets, "search", lambda a, b, methods: search(a, b, methods, (0.05,)))
+    monkeypatch.setattr(sets, "MOST_TIES", (20, 0.7))
     records, lines = _run(folder, "sushi-ties")
     assert len(records) == 6
     assert sum(line.startswith("| squared hinge |") for line in lines) == 1
@@ -334,8 +333,8 @@ def test_pairs_of_documents_are_those_of_one_query(documents):
 
 def test_documents_are_judged_by_pairs_and_by_lists(documents, monkeypatch):
     parts = [documents.take(documents.query % 5 == k) for k in range(5)]
-    monkeypatch.setattr(comparisons_queries, "read_parts", lambda data, name: parts)
-    monkeypatch.setattr(comparisons_queries, "COSTS", (0.1, 10.0))
+    monkeypatch.setattr(queries, "read_parts", lambda data, name: parts)
+    monkeypatch.setattr(queries, "COSTS", (0.1, 10.0))
     records, lines = _run(None, "mq2008")
     assert len(records) == 2 * 2 * 5
     for each in records:

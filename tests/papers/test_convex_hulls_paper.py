@@ -11,23 +11,24 @@ import pytest
 from wellorder import ConvexHullRanker
 from wellorder.data import DataError
 from wellorder.evaluation import Record, Split
-from wellorder.papers import convex_hulls, convex_hulls_growth, convex_hulls_labels
-from wellorder.papers.convex_hulls_labels import draw_labels, spiral
-from wellorder.papers.convex_hulls_trials import DATA_SETS, LARGER, METHODS, Trials, contrast_table, signed_rank_p
+from wellorder.papers.convex_hulls import PARTS, growth, labels
+from wellorder.papers.convex_hulls.labels import draw_labels, spiral
+from wellorder.papers.convex_hulls.trials import DATA_SETS, LARGER, METHODS, Trials, contrast_table, signed_rank_p
 from wellorder.papers.reproducing import Reproduction, reproduce
-from wellorder.papers.swapped_pairs_protocol import equal_bins
+from wellorder.papers.swapped_pairs import equal_bins
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Files like one of the nine sets and one of the larger ones, but small."""
     rng = np.random.default_rng(0)
+    whole = dict(DATA_SETS), dict(LARGER)
     for sets, only in ((DATA_SETS, "Abalone"), (LARGER, "House 8L")):
         for name in set(sets) - {only}:
-            monkeypatch.delitem(sets, name)
-    monkeypatch.setattr(convex_hulls_growth, "_QUICK", (50, 100))
-    monkeypatch.setattr(convex_hulls_labels, "_WEIGHTS", [1.0])
-    monkeypatch.setattr(convex_hulls_labels, "_N_SPIRAL", 130)
+            del sets[name]
+    monkeypatch.setattr(growth, "_QUICK", (50, 100))
+    monkeypatch.setattr(labels, "_WEIGHTS", [1.0])
+    monkeypatch.setattr(labels, "_N_SPIRAL", 130)
     for where, target in (*DATA_SETS.values(), *LARGER.values()):
         X = rng.normal(size=(130, 3))
         y = X @ [1.0, -0.5, 0.0] + rng.normal(0, 0.2, 130)
@@ -41,7 +42,10 @@ def folder(tmp_path, monkeypatch):
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "wt") as out:
             out.write("\n".join(lines) + "\n")
-    return tmp_path
+    yield tmp_path
+    for sets, all_of_them in zip((DATA_SETS, LARGER), whole, strict=True):
+        sets.clear()  # so that they are back in their order, which is that of the page
+        sets.update(all_of_them)
 
 
 def test_bins_are_of_equal_size_and_equal_values_share_one():
@@ -80,7 +84,7 @@ def test_figure_three_comes_of_its_records(folder, tmp_path):
     text = "\n".join(found.lines())
     assert "| Abalone | 130 × 3 |" in text
     assert "2 of 2 | 2 of 2 | 0 | 0 |" in text
-    assert "2 of 2 | 2 of 2 | 2 | 2 |" in "\n".join(convex_hulls.PARTS["figure-3"].lines(spoiled(records)))
+    assert "2 of 2 | 2 of 2 | 2 | 2 |" in "\n".join(PARTS["figure-3"].lines(spoiled(records)))
     assert run().parts["figure-3"].records == records
     found.save(tmp_path / "r.jsonl.gz")
     assert Reproduction.load("convex-hulls", tmp_path / "r.jsonl.gz").lines() == found.lines()

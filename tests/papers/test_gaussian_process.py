@@ -7,7 +7,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 import wellorder as wo
-from wellorder.papers.convex_hulls_trials import ExplicitPairs, GaussianProcess
+from wellorder.papers.convex_hulls.trials import ExplicitPairs, GaussianProcess
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 import wellorder as wo
 from wellorder.data import DataError
 from wellorder.metrics import ndcg
-from wellorder.papers import hyperplanes, hyperplanes_light, hyperplanes_normals
-from wellorder.papers.hyperplanes import MethodTables, picture
-from wellorder.papers.hyperplanes_light import LightRanker, LightTables, mean_pair_length, seen_as, signed
+from wellorder.papers.hyperplanes import light, normals, page
+from wellorder.papers.hyperplanes.light import LightRanker, LightTables, mean_pair_length, seen_as, signed
+from wellorder.papers.hyperplanes.page import MethodTables, picture
 from wellorder.papers.letor_trials import (
     BENCHMARKS,
     FROM_ONE,
@@ -220,9 +220,9 @@ def test_the_papers_own_protocol(folder, tmp_path, monkeypatch):
 @pytest.mark.usefixtures("two_sets")
 def test_every_method_chooses_on_validation_queries(folder, tmp_path, monkeypatch):
     few = ("BM25", "best feature", "RankSVM", "MHR", "RankSVM, hinge", "MHR, cumulative, hinge", "RankBoost")
-    monkeypatch.setattr(hyperplanes, "FAMILIES", {name: hyperplanes.FAMILIES[name] for name in few})
-    monkeypatch.setattr(hyperplanes, "COSTS", (0.1, 1.0))
-    monkeypatch.setattr(hyperplanes, "_ROUNDS", (3, 5))
+    monkeypatch.setattr(page, "FAMILIES", {name: page.FAMILIES[name] for name in few})
+    monkeypatch.setattr(page, "COSTS", (0.1, 1.0))
+    monkeypatch.setattr(page, "_ROUNDS", (3, 5))
     monkeypatch.delitem(BENCHMARKS, "OHSUMED, 25 features")
     records, lines = run_part(folder, "methods", tmp_path)
     tables = MethodTables(records)
@@ -244,9 +244,9 @@ def test_every_method_chooses_on_validation_queries(folder, tmp_path, monkeypatc
 
 def test_one_trial_of_the_methods_is_what_a_person_would_do(folder):
     trial = next(quarters(read_parts(folder, "MQ2008")))
-    (record,) = hyperplanes._judge_trial("MQ2008", "4-fold", 0, "MHR, adjacent", trial, ["MHR-BC, adjacent"])
+    (record,) = page._judge_trial("MQ2008", "4-fold", 0, "MHR, adjacent", trial, ["MHR-BC, adjacent"])
     best = {}
-    for C in hyperplanes.COSTS:
+    for C in page.COSTS:
         model = wo.MultipleHyperplaneRanker(wo.RankSVM(C), pairs="adjacent")
         train, there = trial.train, trial.validation
         scores = model.fit(train.X, train.grade, groups=train.query).predict(there.X, groups=there.query)
@@ -262,8 +262,7 @@ def test_one_trial_of_the_methods_is_what_a_person_would_do(folder):
 def test_hyperplanes_of_single_queries(folder, tmp_path):
     records, lines = run_part(folder, "figure-1", tmp_path)
     for record in records:
-        normals = np.array(record.params["normals"])
-        assert np.linalg.norm(normals, axis=1) == pytest.approx(np.ones(4), abs=1e-3)
+        assert np.linalg.norm(record.params["normals"], axis=1) == pytest.approx(np.ones(4), abs=1e-3)
         assert len(record.params["points"]) == len(record.params["grades"]) == 12
         found = record.params["mean, all features"]
         assert all(own <= one + 0.02 for own, one in zip(found["several"], found["single"], strict=True))
@@ -272,7 +271,7 @@ def test_hyperplanes_of_single_queries(folder, tmp_path):
 
 def test_the_plane_is_that_of_principal_components():
     X = np.random.default_rng(0).standard_normal((40, 4)) * [5.0, 2.0, 0.5, 0.1] + 7.0
-    points, share = hyperplanes_normals.in_plane(X)
+    points, share = normals.in_plane(X)
     assert points.mean(axis=0) == pytest.approx([0.0, 0.0], abs=1e-12)
     values = np.sort(np.linalg.eigvalsh(np.cov(X.T)))[::-1]
     assert np.cov(points.T) == pytest.approx(np.diag(values[:2]), abs=1e-9)
@@ -323,17 +322,17 @@ def test_the_picture_is_drawn_from_records(tmp_path, monkeypatch):
     methods = [
         wo.evaluation.Record(data=f"{name}, {protocol}", method=method, metrics=metrics, **of)
         for name in BENCHMARKS
-        for protocol in hyperplanes.PROTOCOLS
-        for method in hyperplanes._DRAWN
+        for protocol in page.PROTOCOLS
+        for method in page._DRAWN
     ]
-    light = [
+    partitions = [
         wo.evaluation.Record(
             data=name,
             method=method,
             metrics={},
             params={
                 "loss": "hinge",
-                "partitions": {metric: rng.uniform(0.4, 0.6, 5).tolist() for metric in hyperplanes_light.TESTED},
+                "partitions": {metric: rng.uniform(0.4, 0.6, 5).tolist() for metric in light.TESTED},
             },
             **of,
         )
@@ -342,5 +341,5 @@ def test_the_picture_is_drawn_from_records(tmp_path, monkeypatch):
     ]
     params = {"points": rng.normal(size=(6, 2)).tolist(), "grades": [0, 1, 2] * 2, "normals": [[1, 0]] * 4}
     one = [wo.evaluation.Record(data="OHSUMED, 25 features", method="query 5", metrics={}, params=params, **of)]
-    picture({"methods": methods, "table-3": light, "figure-1": one}, tmp_path / "ndcg.png")
+    picture({"methods": methods, "table-3": partitions, "figure-1": one}, tmp_path / "ndcg.png")
     assert (tmp_path / "ndcg.png").stat().st_size > 10_000

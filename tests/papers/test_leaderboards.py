@@ -8,7 +8,7 @@ import pytest
 from wellorder.data import DataError
 from wellorder.evaluation import Protocol, Record, make_leaderboard
 from wellorder.papers import leaderboards
-from wellorder.papers.comparisons_search import Compared
+from wellorder.papers.comparisons import Compared
 from wellorder.papers.leaderboards import Leaderboards, _largest_block
 from wellorder.papers.reproducing import reproduce
 

@@ -17,10 +17,10 @@ from wellorder.evaluation import Record, RecordFile
 from wellorder.losses import find_loss, risk_at
 from wellorder.losses.rows import GradedRows
 from wellorder.order import Grades, OrderGraph, make_consistent
-from wellorder.papers import PAPERS, multipartite, multipartite_replicates, multipartite_tables
-from wellorder.papers.multipartite import PARTS, picture
-from wellorder.papers.multipartite_problems import Problems, draw_problems, minimise_exponential, sample_problem
-from wellorder.papers.multipartite_relations import (
+from wellorder.papers import PAPERS
+from wellorder.papers.multipartite import PARTS, page, picture, replicates, tables
+from wellorder.papers.multipartite.problems import Problems, draw_problems, minimise_exponential, sample_problem
+from wellorder.papers.multipartite.relations import (
     Ratings,
     _regression,
     _relation,
@@ -35,7 +35,7 @@ from wellorder.papers.multipartite_relations import (
     step_function,
     tripartite,
 )
-from wellorder.papers.multipartite_replicates import (
+from wellorder.papers.multipartite.replicates import (
     METHODS,
     PAPERS_OWN,
     SAMPLES,
@@ -46,7 +46,7 @@ from wellorder.papers.multipartite_replicates import (
     draw_rows,
     working_scale,
 )
-from wellorder.papers.multipartite_tables import PAIRS, Replicates
+from wellorder.papers.multipartite.tables import PAIRS, Replicates
 from wellorder.papers.running import PaperRun
 
 
@@ -260,13 +260,13 @@ def test_variants_change_the_columns_that_they_name():
 
 
 def test_a_run_writes_records_goes_on_from_them_and_its_tables_are_the_same(ratings, tmp_path, monkeypatch):
-    monkeypatch.setattr(multipartite_tables, "read_ratings", lambda folder: ratings)
+    monkeypatch.setattr(tables, "read_ratings", lambda folder: ratings)
     few = {
         name: lambda make=make: make().set_params(n_estimators=5)
         for name, make in METHODS.items()
         if not name.startswith("plug-in")
     }
-    for module in (multipartite_tables, multipartite_replicates):
+    for module in (tables, replicates):
         monkeypatch.setattr(module, "METHODS", few)
     part, seen = PARTS["tables-2-3"], []
     path = tmp_path / "records.jsonl"
@@ -278,14 +278,14 @@ def test_a_run_writes_records_goes_on_from_them_and_its_tables_are_the_same(rati
 
 
 def test_a_variant_is_fitted_and_named(ratings, tmp_path, monkeypatch):
-    monkeypatch.setattr(multipartite_tables, "read_ratings", lambda folder: ratings)
+    monkeypatch.setattr(tables, "read_ratings", lambda folder: ratings)
     some = {
         "base": VARIANTS["base"],
         "decade": Variant("all rounds", validation=0.0, options={"n_estimators": 4}),
         "unit costs": VARIANTS["unit costs"],
     }
     few = {name: lambda make=METHODS[name]: make().set_params(n_estimators=5) for name in PAPERS_OWN}
-    for module in (multipartite_tables, multipartite_replicates):
+    for module in (tables, replicates):
         monkeypatch.setattr(module, "VARIANTS", some)
         monkeypatch.setattr(module, "METHODS", few)
     records = PARTS["variants"].run(PaperRun(tmp_path, True, n_jobs=1))
@@ -357,10 +357,10 @@ def test_the_cost_counts_distant_swaps_more():
 def test_figures_are_drawn_and_told_from_records(ratings, curves, tmp_path, monkeypatch):
     small = relate(ratings, n_estimators=20, n_rows=300)
     assert small.against["orboost"].error < 0.5
-    monkeypatch.setattr(multipartite, "read_ratings", lambda folder: ratings)
-    monkeypatch.setattr(multipartite, "relate", lambda ratings, n_estimators: small)
-    monkeypatch.setattr(multipartite, "simulate", lambda methods: {name: curves[name] for name in methods})
-    monkeypatch.setattr(multipartite, "_N_JUDGED", 200)
+    monkeypatch.setattr(page, "read_ratings", lambda folder: ratings)
+    monkeypatch.setattr(page, "relate", lambda ratings, n_estimators: small)
+    monkeypatch.setattr(page, "simulate", lambda methods: {name: curves[name] for name in methods})
+    monkeypatch.setattr(page, "_N_JUDGED", 200)
     run = PaperRun(Path(tmp_path), quick=True, n_jobs=1)
     found = {name: tuple(PARTS[name].run(run)) for name in ("figure-1", "figure-2", "figures-3-4")}
     again = {name: tuple(Record.from_json(each.to_json()) for each in records) for name, records in found.items()}
@@ -373,9 +373,9 @@ def test_figures_are_drawn_and_told_from_records(ratings, curves, tmp_path, monk
 
 
 def test_small_problems_and_sizes_are_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(multipartite, "_N_PROBLEMS", {3: 60, 4: 60})
-    monkeypatch.setattr(multipartite, "_SIZES", (40, 60))
-    monkeypatch.setattr(multipartite, "_SEEDS", range(2))
+    monkeypatch.setattr(page, "_N_PROBLEMS", {3: 60, 4: 60})
+    monkeypatch.setattr(page, "_SIZES", (40, 60))
+    monkeypatch.setattr(page, "_SEEDS", range(2))
     run = PaperRun(Path(tmp_path), quick=True, n_jobs=1)
     lines = list(PARTS["theorem-4"].lines(PARTS["theorem-4"].run(run)))
     assert any("consistent ones 0" in line for line in lines)
@@ -384,11 +384,11 @@ def test_small_problems_and_sizes_are_told(tmp_path, monkeypatch):
 
 
 def test_svors_thresholds_are_told_for_each_cost(ratings, tmp_path, monkeypatch):
-    monkeypatch.setattr(multipartite, "read_ratings", lambda folder: ratings)
-    monkeypatch.setattr(multipartite, "_SVOR_COSTS", (1.0, 10.0))
-    monkeypatch.setattr(multipartite, "_SVOR_SEEDS", range(2))
-    drawn = multipartite.three_categories
-    monkeypatch.setattr(multipartite, "three_categories", lambda ratings, seed: drawn(ratings, seed, 150))
+    monkeypatch.setattr(page, "read_ratings", lambda folder: ratings)
+    monkeypatch.setattr(page, "_SVOR_COSTS", (1.0, 10.0))
+    monkeypatch.setattr(page, "_SVOR_SEEDS", range(2))
+    drawn = page.three_categories
+    monkeypatch.setattr(page, "three_categories", lambda ratings, seed: drawn(ratings, seed, 150))
     records = PARTS["svor"].run(PaperRun(Path(tmp_path), n_jobs=1))
     lines = list(PARTS["svor"].lines(records))
     assert sum(line.startswith(("| 1 |", "| 10 |")) for line in lines) == 2
@@ -397,14 +397,14 @@ def test_svors_thresholds_are_told_for_each_cost(ratings, tmp_path, monkeypatch)
 
 def test_a_shift_costs_what_the_objective_gains(ratings):
     """Moving all scores by one, thresholds following, gains ½‖g‖² at the minimum."""
-    category, train, _ = multipartite.three_categories(ratings, 0, 120)
+    category, train, _ = page.three_categories(ratings, 0, 120)
     X, y = ratings.X[train], category[train]
     model = SVOR(kernel="rbf", gamma=1.0, tol=1e-8).fit(X, y)
     K = np.exp(-model.gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     f = model.decision_function(X)
     coef = np.linalg.solve(K + 1e-8 * np.eye(len(K)), np.stack([f, f + 1.0], axis=1))
     before, after = 0.5 * np.einsum("ik,ik->k", coef, K @ coef)
-    assert after - before == pytest.approx(multipartite._cost_of_a_shift(X, model.gamma), rel=1e-3)
+    assert after - before == pytest.approx(page._cost_of_a_shift(X, model.gamma), rel=1e-3)
 
 
 def test_the_tripartite_costs_are_consistent():

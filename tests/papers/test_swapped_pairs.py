@@ -9,10 +9,10 @@ from wellorder.cli.main import main
 from wellorder.data import DataError
 from wellorder.estimators import RankSVM, SwapSVM
 from wellorder.evaluation import Record, read_records
-from wellorder.papers import swapped_pairs, swapped_pairs_protocol
 from wellorder.papers.reproducing import reproduce
-from wellorder.papers.swapped_pairs import OverSets, TableOne
-from wellorder.papers.swapped_pairs_protocol import DATA_SETS, METHODS, DataSet, SumRankSVM, SumSwapSVM
+from wellorder.papers.swapped_pairs import page, protocol
+from wellorder.papers.swapped_pairs.page import OverSets, TableOne
+from wellorder.papers.swapped_pairs.protocol import DATA_SETS, METHODS, DataSet, SumRankSVM, SumSwapSVM
 
 FEW = ("SwapSVM", "RankSVM")
 PAPERS_OWN = ((20.0, 1.0, "††"), (18.0, 1.0, ""), (15.0, 2.0, ""))
@@ -20,7 +20,7 @@ PAPERS_OWN = ((20.0, 1.0, "††"), (18.0, 1.0, ""), (15.0, 2.0, ""))
 
 def only_set(monkeypatch, each):
     """Put a made data set in the place of the paper's."""
-    for module in (swapped_pairs, swapped_pairs_protocol):
+    for module in (page, protocol):
         monkeypatch.setattr(module, "DATA_SETS", {"Made": each})
 
 
@@ -32,8 +32,8 @@ def small(tmp_path, monkeypatch):
     header = ["@relation made", "@attribute a numeric", "@attribute b numeric", "@attribute y numeric", "@data"]
     (tmp_path / "made.arff").write_text("\n".join([*header, *rows]), encoding="utf-8")
     only_set(monkeypatch, DataSet("made.arff", "y", 2, 0, 30, 20, PAPERS_OWN))
-    monkeypatch.setattr(swapped_pairs, "METHODS", {name: METHODS[name] for name in FEW})
-    monkeypatch.setattr(swapped_pairs_protocol, "COSTS", (0.1,))
+    monkeypatch.setattr(page, "METHODS", {name: METHODS[name] for name in FEW})
+    monkeypatch.setattr(protocol, "COSTS", (0.1,))
     return tmp_path
 
 
@@ -56,6 +56,7 @@ def test_every_method_meets_the_same_hold_outs(small):
     sizes = {(record.n_train, record.n_test) for record in found.records}
     assert sizes == {(30, 20)}
     assert len(list(read_records(small / "r.jsonl"))) == 6
+    assert "SwapSVM " in found.lines()[-1].partition("RankSVM takes ")[2]
 
 
 def test_records_are_gone_on_from(small):
@@ -114,8 +115,8 @@ def test_the_papers_claims_are_held_against_ours(monkeypatch):
         f"Made {k}": DataSet("", "y", 2, 0, 30, 20, ((20.0 + k, 1.0, "††"), (18.0 + k, 1.0, ""), (15.0, 2.0, "")))
         for k in range(4)
     }
-    monkeypatch.setattr(swapped_pairs, "DATA_SETS", sets)
-    monkeypatch.setattr(swapped_pairs_protocol, "DATA_SETS", sets)
+    monkeypatch.setattr(page, "DATA_SETS", sets)
+    monkeypatch.setattr(protocol, "DATA_SETS", sets)
     above = {"SwapSVM": (0.0, 0.0, 0.0, 0.0), "SVOR5": (3.0, 4.0, 3.0, 0.0), "Herbrich5": (1.0, 2.0, 3.0, -2.0)}
     noise = {"SwapSVM": (-0.2, 0.2), "SVOR5": (-0.1, 0.1), "Herbrich5": (-40.0, 40.0)}
     records = [

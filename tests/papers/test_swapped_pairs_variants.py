@@ -8,10 +8,10 @@ import pytest
 from wellorder.data import read
 from wellorder.evaluation import Record
 from wellorder.evaluation.searching import GridPoint
-from wellorder.papers import swapped_pairs_protocol, swapped_pairs_variants
 from wellorder.papers.reproducing import reproduce
-from wellorder.papers.swapped_pairs_protocol import DataSet
-from wellorder.papers.swapped_pairs_variants import ENDED, VARIANTS, choose_up_to, make_task, number_categories
+from wellorder.papers.swapped_pairs import protocol, variants
+from wellorder.papers.swapped_pairs.protocol import DataSet
+from wellorder.papers.swapped_pairs.variants import ENDED, VARIANTS, choose_up_to, make_task, number_categories
 
 PAPERS_OWN = ((20.0, 1.0, "††"), (18.0, 1.0, ""), (15.0, 2.0, ""))
 
@@ -33,9 +33,9 @@ def made(tmp_path, monkeypatch):
         "Servo": DataSet("s.arff", "y", 3, 1, 30, 20, PAPERS_OWN),
         "Wpbc": DataSet("w.arff", "y", 1, 0, 30, 20, PAPERS_OWN),
     }
-    monkeypatch.setattr(swapped_pairs_protocol, "COSTS", (0.01, 0.1))
-    monkeypatch.setattr(swapped_pairs_variants, "SMALL_COSTS", (1e-4, 0.1, 10.0))
-    for module in (swapped_pairs_protocol, swapped_pairs_variants):
+    monkeypatch.setattr(protocol, "COSTS", (0.01, 0.1))
+    monkeypatch.setattr(variants, "SMALL_COSTS", (1e-4, 0.1, 10.0))
+    for module in (protocol, variants):
         monkeypatch.setattr(module, "DATA_SETS", sets)
         monkeypatch.setattr(module, "WIDTHS", (0.1,))
     return tmp_path
@@ -46,7 +46,7 @@ def run_part(folder, part):
     records = found.parts[part].records
     assert not [record for record in records if record.problem]
     # tables are made of what is kept alone
-    lines = swapped_pairs_variants.PARTS[part].lines([Record.from_json(record.to_json()) for record in records])
+    lines = variants.PARTS[part].lines([Record.from_json(record.to_json()) for record in records])
     assert list(lines) == found.lines()
     return records, found.lines()
 

@@ -12,7 +12,12 @@ import pytest
 import wellorder
 
 ROOT = Path(wellorder.__file__).parent
-ROOMS = sorted(place.name for place in pkgutil.iter_modules([str(ROOT)], "wellorder.") if place.ispkg)
+ROOMS = sorted(
+    place.name
+    for folder, above in ((ROOT, "wellorder."), (ROOT / "papers", "wellorder.papers."))
+    for place in pkgutil.iter_modules([str(folder)], above)
+    if place.ispkg
+)
 LOADED_LATE = {
     "wellorder.cli.main": "the command line itself",
     "wellorder.data.letor_compiled": "compiled readers of large files",
@@ -42,7 +47,7 @@ def inside(module: str, room: str) -> bool:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_rooms_are_entered_by_their_doors(room):
-    own = ROOT / room.removeprefix("wellorder.")
+    own = ROOT.joinpath(*room.split(".")[1:])
     others = [path for path in ROOT.rglob("*.py") if own not in path.parents]
     modules = {place.name for place in pkgutil.iter_modules([str(own)])}
     round_the_door = [

@@ -1,4 +1,4 @@
-"""Papers, one file each: their tables as data, their protocol as code.
+"""Papers, one folder each: their tables as data, their protocol as code.
 
 :mod:`.reproducing` runs them; it is loaded where that is asked for, as it needs nearly everything else.
 """

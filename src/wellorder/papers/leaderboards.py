@@ -34,9 +34,8 @@ from ..order import Comparisons
 from ..ratings import FEATURES
 from ..sweeps import Floats
 from ..writing import write_p_value
-from .chess import read_chess, read_sushi
-from .comparisons_search import Compared
-from .hyperplanes import BENCHMARKS, N_PARTS
+from .comparisons import Compared, read_chess, read_sushi
+from .letor_trials import BENCHMARKS, N_PARTS
 from .running import PaperPart, PaperRun, Progress
 from .swapped_pairs import DATA_SETS as REGRESSION, read_set
 

@@ -1,4 +1,4 @@
-"""The papers whose experiments can be run again, by name. A new one is one file and a line here."""
+"""The papers whose experiments can be run again, by name. A new one is one folder and a line here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Paper:
 
     title: str
     home: str
-    """The module with its ``PARTS``, its ``picture`` and, in ``PICTURED``, the parts that the picture is drawn of."""
+    """The package with its ``PARTS``, its ``picture`` and, in ``PICTURED``, the parts that the picture is drawn of."""
 
     @property
     def parts(self) -> Mapping[str, PaperPart]:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog, nnls
 
-from ..estimators import CompareLP, CompareSVM
-from ..evaluation import Record
-from ..sweeps import Bools, Floats
-from ..writing import NOTHING
-from .comparisons_search import Compared, simulate, threshold
-from .running import PaperRun, Piece, record_key
+from ...estimators import CompareLP, CompareSVM
+from ...evaluation import Record
+from ...sweeps import Bools, Floats
+from ...writing import NOTHING
+from ..running import PaperRun, Piece, record_key
+from .search import Compared, simulate, threshold
 
 # --------------------------------------------------------------------------------------------------
 # Separable problems, and both programmes' answers.

@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from scipy.stats import kendalltau
 
-from ..evaluation import Record
-from ..figures import INK, PALETTE, STYLE, quieten, save_figure
-from ..metrics import swapped_pairs
-from ..sweeps import Floats
-from .multipartite_problems import Problems, draw_problems, minimise_exponential, sample_problem
-from .multipartite_relations import (
+from ...evaluation import Record
+from ...figures import INK, PALETTE, STYLE, quieten, save_figure
+from ...metrics import swapped_pairs
+from ...sweeps import Floats
+from ..running import PaperPart, PaperRun, Piece, record_key
+from .problems import Problems, draw_problems, minimise_exponential, sample_problem
+from .relations import (
     BOOSTED,
     COSTS,
     GRID,
@@ -36,8 +37,7 @@ from .multipartite_relations import (
     step_function,
     three_categories,
 )
-from .multipartite_tables import run_tables, run_variants, table_head, table_row, tables_lines, variants_lines
-from .running import PaperPart, PaperRun, Piece, record_key
+from .tables import run_tables, run_variants, table_head, table_row, tables_lines, variants_lines
 
 _TITLES = {
     "pairs": "pairwise ranking",

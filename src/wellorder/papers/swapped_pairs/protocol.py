@@ -18,12 +18,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.svm import SVR
 
-from ..data import DataError, Table, read
-from ..estimators import SVOR, RankSVM, SwapSVM
-from ..evaluation import Grid, Method, Protocol, Record, Size, Split, hold_outs
-from ..order import Grades
-from ..sweeps import Floats, Ints
-from .running import PaperRun
+from ...data import DataError, Table, read
+from ...estimators import SVOR, RankSVM, SwapSVM
+from ...evaluation import Grid, Method, Protocol, Record, Size, Split, hold_outs
+from ...order import Grades
+from ...sweeps import Floats, Ints
+from ..running import PaperRun
 
 # --------------------------------------------------------------------------------------------------
 # Grades cut into a few bins of equally many training rows: what the paper does for ordinal regression.
@@ -332,7 +332,7 @@ PAPER = ("SVOR5", "Herbrich5", "SwapSVM")
 
 def slim(name: str, record: Record) -> Record:
     """Return a record of a named data set without what no table of this paper is made of."""
-    return replace(record, data=name, swaps=None, curve=None, weights=None, features=None, held_out=None)
+    return replace(record, data=name, swaps=None, curve=None, weights=None, features=None, held_out=None, parts=None)
 
 
 def n_repeats(records: Sequence[Record]) -> int:

@@ -17,9 +17,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.svm import LinearSVC
 
-from ..data import Table
-from ..estimators import ConvexHullRanker, RankSVM
-from ..evaluation import (
+from ...data import Table
+from ...estimators import ConvexHullRanker, RankSVM
+from ...evaluation import (
     TOLD_APART,
     Grid,
     Method,
@@ -35,11 +35,11 @@ from ..evaluation import (
     run_trial,
     trial_key,
 )
-from ..order import Grades
-from ..sweeps import Floats
-from ..writing import write_p_value
-from .running import Piece
-from .swapped_pairs_protocol import Pointwise, equal_bins, read_set
+from ...order import Grades
+from ...sweeps import Floats
+from ...writing import write_p_value
+from ..running import Piece
+from ..swapped_pairs import Pointwise, equal_bins, read_set
 
 # --------------------------------------------------------------------------------------------------
 # RankSVM the naive way: every pair written out as a row of its own, for LIBLINEAR.
@@ -323,6 +323,7 @@ def slim(record: Record, name: str, table: Table) -> Record:
         weights=None,
         features=None,
         held_out=None,
+        parts=None,
     )
 
 

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimators import CompareSVM, RankSVM, ThresholdCompare
-from ..evaluation import Record, by_query
-from ..order import Comparisons
-from ..sweeps import Floats, Ints
-from .comparisons_search import area, threshold
-from .letor_trials import Judged, QueryParts, published_folds, read_parts
-from .paired import paired, table_of_tests
-from .running import PaperRun, Piece, record_key
+from ...estimators import CompareSVM, RankSVM, ThresholdCompare
+from ...evaluation import Record, by_query
+from ...order import Comparisons
+from ...sweeps import Floats, Ints
+from ..letor_trials import Judged, QueryParts, published_folds, read_parts
+from ..paired import paired, table_of_tests
+from ..running import PaperRun, Piece, record_key
+from .search import area, threshold
 
 KINDS = {"all": "all pairs of a query", "half": "no more ties than decided pairs"}
 COSTS = tuple(10.0**power for power in range(-3, 2))

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..data import Table
-from ..estimators import ConvexHullRanker, RankSVM
-from ..evaluation import Record, Task
-from .convex_hulls_trials import N_BINS, ExplicitPairs, GaussianProcess, in_bins, read_target
-from .running import PaperRun, Piece, record_key
-from .swapped_pairs_protocol import Pointwise
+from ...data import Table
+from ...estimators import ConvexHullRanker, RankSVM
+from ...evaluation import Record, Task
+from ..running import PaperRun, Piece, record_key
+from ..swapped_pairs import Pointwise
+from .trials import N_BINS, ExplicitPairs, GaussianProcess, in_bins, read_target
 
 _DATA = "House 8L"
 _ROWS = (500, 1_000, 2_000, 4_000, 8_000, 16_000)

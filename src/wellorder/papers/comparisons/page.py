@@ -11,15 +11,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..evaluation import Record
-from ..figures import INK, LINES, PALETTE, STYLE, quieten, save_figure
-from ..sweeps import Floats
+from ...evaluation import Record
+from ...figures import INK, LINES, PALETTE, STYLE, quieten, save_figure
+from ...sweeps import Floats
+from ..running import PaperPart
 from .chess import FILTERS, LEARNED, RATED, areas, chess_lines, run_chess
-from .comparisons_margins import WAYS, margin_lines, run_margins
-from .comparisons_queries import query_lines, run_queries
-from .comparisons_search import SIDE, true_rank
-from .comparisons_sets import DATA, SQUARE, Sets, most_ties_lines, run_most_ties, run_sets
-from .running import PaperPart
+from .margins import WAYS, margin_lines, run_margins
+from .queries import query_lines, run_queries
+from .search import SIDE, true_rank
+from .sets import DATA, SQUARE, Sets, most_ties_lines, run_most_ties, run_sets
 
 PARTS = {
     "figures-1-2": PaperPart("Figures 1 and 2: when is the LP the QP?", run_margins, margin_lines),

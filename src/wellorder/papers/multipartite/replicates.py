@@ -12,16 +12,16 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from ..estimators import BoostRows, BoostTask, OrderBoost, PlugInRanker, RowRisk
-from ..evaluation import Record
-from ..losses import ROW_LOSSES, GradedRows, RiskAt, likelihood
-from ..metrics import order_error_rates, swapped_pairs
-from ..order import Grades
-from ..solvers import BoostResult, Proposal, Rounds, Validation, boost
-from ..spaces import Bumps, Standard, bump
-from ..sweeps import Floats, Ints
-from .multipartite_relations import COLUMNS, Ratings, standardised
-from .running import Piece, record_key
+from ...estimators import BoostRows, BoostTask, OrderBoost, PlugInRanker, RowRisk
+from ...evaluation import Record
+from ...losses import ROW_LOSSES, GradedRows, RiskAt, likelihood
+from ...metrics import order_error_rates, swapped_pairs
+from ...order import Grades
+from ...solvers import BoostResult, Proposal, Rounds, Validation, boost
+from ...spaces import Bumps, Standard, bump
+from ...sweeps import Floats, Ints
+from ..running import Piece, record_key
+from .relations import COLUMNS, Ratings, standardised
 
 SAMPLES = {"balanced": (500, 500, 500, 500, 500), "unbalanced": (130, 280, 680, 870, 540)}
 """How many ratings of 1 to 5 a training sample has; validation the same, test twice as many."""

@@ -14,13 +14,14 @@ import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..evaluation import Record
-from ..figures import LINES, PALETTE, STYLE, quieten, save_figure
-from ..sweeps import Floats
-from .convex_hulls_graphs import bins_lines, graph_search_lines, run_bins, run_graph_search
-from .convex_hulls_growth import growth_lines, run_growth
-from .convex_hulls_labels import few_labels_lines, run_few_labels
-from .convex_hulls_trials import (
+from ...evaluation import Record
+from ...figures import LINES, PALETTE, STYLE, quieten, save_figure
+from ...sweeps import Floats
+from ..running import PaperPart, PaperRun
+from .graphs import bins_lines, graph_search_lines, run_bins, run_graph_search
+from .growth import growth_lines, run_growth
+from .labels import few_labels_lines, run_few_labels
+from .trials import (
     DATA_SETS,
     GAUSSIAN,
     LARGER,
@@ -33,7 +34,6 @@ from .convex_hulls_trials import (
     fold_pieces,
     read_bins,
 )
-from .running import PaperPart, PaperRun
 
 # --------------------------------------------------------------------------------------------------
 # Figure 3.

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..estimators import MultipleHyperplaneRanker, RankSVM
-from ..evaluation import Record
-from ..figures import PALETTE
-from ..metrics import order_error_rates
-from ..sweeps import Floats
-from .hyperplanes_light import LOSSES, LightRanker
-from .letor_trials import BENCHMARKS, Judged, QueryParts, joined, quarters, read_parts
-from .running import PaperRun, Piece, record_key
+from ...estimators import MultipleHyperplaneRanker, RankSVM
+from ...evaluation import Record
+from ...figures import PALETTE
+from ...metrics import order_error_rates
+from ...sweeps import Floats
+from ..letor_trials import BENCHMARKS, Judged, QueryParts, joined, quarters, read_parts
+from ..running import PaperRun, Piece, record_key
+from .light import LOSSES, LightRanker
 
 PAIRS = ((1, 2), (0, 2), (0, 1))
 """The rank pairs (1, 2), (1, 3), (2, 3) of the paper, whose rank 1 is our grade 2: (lower, higher) grade."""

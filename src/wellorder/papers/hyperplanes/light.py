@@ -14,13 +14,13 @@ from scipy.spatial.distance import cdist
 from scipy.stats import t as student
 from sklearn.base import BaseEstimator
 
-from ..estimators import MultipleHyperplaneRanker, RankSVM, list_scores
-from ..evaluation import Record, holm, randomisation_test
-from ..order import Grades
-from ..sweeps import Array, Floats
-from ..writing import write_p_value
-from .letor_trials import BENCHMARKS, FROM_ONE, MAP, Judged, QueryParts, judge, published_folds, quarters, read_parts
-from .running import PaperRun, Piece, record_key
+from ...estimators import MultipleHyperplaneRanker, RankSVM, list_scores
+from ...evaluation import Record, holm, randomisation_test
+from ...order import Grades
+from ...sweeps import Array, Floats
+from ...writing import write_p_value
+from ..letor_trials import BENCHMARKS, FROM_ONE, MAP, Judged, QueryParts, judge, published_folds, quarters, read_parts
+from ..running import PaperRun, Piece, record_key
 
 # --------------------------------------------------------------------------------------------------
 # SVM-light, as it comes.

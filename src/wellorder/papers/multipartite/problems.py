@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..sweeps import Bools, Floats
+from ...sweeps import Bools, Floats
 
 _GAIN = 1e-12
 """Newton's method ends where a step would gain less than this part of the risk."""

@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data import DataError
-from ..estimators import CompareSVM
-from ..evaluation import Record
-from ..ratings import FEATURES, Elo, Glicko, match_features
-from ..spaces import Kernel
-from ..sweeps import Bools, Floats, Ints
-from ..writing import NOTHING, write_p_value
-from .comparisons_search import Compared, area, fit_quietly
-from .paired import Paired, paired, sure_of
-from .running import PaperRun, Piece, record_key
+from ...data import DataError
+from ...estimators import CompareSVM
+from ...evaluation import Record
+from ...ratings import FEATURES, Elo, Glicko, match_features
+from ...spaces import Kernel
+from ...sweeps import Bools, Floats, Ints
+from ...writing import NOTHING, write_p_value
+from ..paired import Paired, paired, sure_of
+from ..running import PaperRun, Piece, record_key
+from .search import Compared, area, fit_quietly
 
 # --------------------------------------------------------------------------------------------------
 # Chess games as 'support vector comparison machines' uses them: features from earlier games, windows of 12 months.

@@ -14,9 +14,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer
 
-from ..data import Table, TableEncoder, read_arff
-from ..estimators import RankSVM
-from ..evaluation import (
+from ...data import Table, TableEncoder, read_arff
+from ...estimators import RankSVM
+from ...evaluation import (
     Grid,
     GridPoint,
     Method,
@@ -34,9 +34,9 @@ from ..evaluation import (
     trial_key,
     trial_seed,
 )
-from ..sweeps import Floats, Ints
-from .running import PaperPart, PaperRun, Piece, record_key
-from .swapped_pairs_protocol import (
+from ...sweeps import Floats, Ints
+from ..running import PaperPart, PaperRun, Piece, record_key
+from .protocol import (
     COSTS,
     DATA_SETS,
     METHODS,

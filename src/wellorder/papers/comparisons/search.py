@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimators import CompareLP, CompareSVM, RankSVM, ThresholdCompare
-from ..metrics import comparison_auc, comparison_error
-from ..spaces import Kernel, Pairs
-from ..sweeps import Floats, Ints
+from ...estimators import CompareLP, CompareSVM, RankSVM, ThresholdCompare
+from ...metrics import comparison_auc, comparison_error
+from ...spaces import Kernel, Pairs
+from ...sweeps import Floats, Ints
 
 # --------------------------------------------------------------------------------------------------
 # The simulated comparisons of 'support vector comparison machines': squared norms in the plane, noisy labels.

@@ -14,11 +14,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from ..data import Table
-from ..estimators import ConvexHullRanker, RankSVM
-from ..evaluation import Method, Record, Split, Task, search_graph
-from ..methods import Grid, Size
-from .convex_hulls_trials import (
+from ...data import Table
+from ...estimators import ConvexHullRanker, RankSVM
+from ...evaluation import Method, Record, Split, Task, search_graph
+from ...methods import Grid, Size
+from ..running import PaperRun, Piece, record_key
+from ..swapped_pairs import Binned
+from .trials import (
     DATA_SETS,
     LINEAR,
     N_BINS,
@@ -34,8 +36,6 @@ from .convex_hulls_trials import (
     ten_folds,
     trial_piece,
 )
-from .running import PaperRun, Piece, record_key
-from .swapped_pairs_protocol import Binned
 
 # --------------------------------------------------------------------------------------------------
 # A graph found by search_graph on each training part.

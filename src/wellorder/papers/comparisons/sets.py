@@ -11,13 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau
 
-from ..evaluation import Record
-from ..losses import best_threshold
-from ..spaces import Kernel
-from ..sweeps import Floats
-from ..writing import NOTHING, write_p_value
+from ...evaluation import Record
+from ...losses import best_threshold
+from ...spaces import Kernel
+from ...sweeps import Floats
+from ...writing import NOTHING, write_p_value
+from ..paired import Paired, paired, sure_of, table_of_tests
+from ..running import PaperRun, Piece, record_key
 from .chess import read_sushi
-from .comparisons_search import (
+from .search import (
     CRITERIA,
     METHODS,
     NORMS,
@@ -33,8 +35,6 @@ from .comparisons_search import (
     simulate,
     true_rank,
 )
-from .paired import Paired, paired, sure_of, table_of_tests
-from .running import PaperRun, Piece, record_key
 
 # --------------------------------------------------------------------------------------------------
 # What is drawn, and how it is judged.

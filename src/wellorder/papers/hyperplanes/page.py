@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..estimators import (
+from ...estimators import (
     BestFeature,
     BoostedTrees,
     MultipleHyperplaneRanker,
@@ -25,22 +25,12 @@ from ..estimators import (
     RankSVM,
     list_scores,
 )
-from ..evaluation import Record, randomisation_test
-from ..figures import PALETTE, STYLE, quieten, save_figure
-from ..metrics import ndcg
-from ..sweeps import Array, Floats
-from ..writing import write_p_value
-from .hyperplanes_light import TESTED, LightTables, rounded, seen_as, signed, table_three, write_tested
-from .hyperplanes_normals import (
-    draw_figure_one,
-    figure_one,
-    figure_one_lines,
-    table_five_and_six_lines,
-    table_seven,
-    table_seven_lines,
-    tables_five_and_six,
-)
-from .letor_trials import (
+from ...evaluation import Record, randomisation_test
+from ...figures import PALETTE, STYLE, quieten, save_figure
+from ...metrics import ndcg
+from ...sweeps import Array, Floats
+from ...writing import write_p_value
+from ..letor_trials import (
     BENCHMARKS as BENCHMARKS,
     CUTOFFS,
     FROM_ONE,
@@ -56,7 +46,17 @@ from .letor_trials import (
     quarters,
     read_parts,
 )
-from .running import PaperPart, PaperRun, Piece, record_key
+from ..running import PaperPart, PaperRun, Piece, record_key
+from .light import TESTED, LightTables, rounded, seen_as, signed, table_three, write_tested
+from .normals import (
+    draw_figure_one,
+    figure_one,
+    figure_one_lines,
+    table_five_and_six_lines,
+    table_seven,
+    table_seven_lines,
+    tables_five_and_six,
+)
 
 # --------------------------------------------------------------------------------------------------
 # The methods: what each tries on the validation queries.

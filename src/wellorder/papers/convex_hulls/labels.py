@@ -12,13 +12,14 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from ..data import Table
-from ..estimators import ConvexHullRanker
-from ..evaluation import Grid, Method, Record, Size, Split, Task, folds, holm
-from ..sweeps import Floats
-from ..writing import write_p_value
-from .convex_hulls_graphs import BEST, chosen, searched_piece
-from .convex_hulls_trials import (
+from ...data import Table
+from ...estimators import ConvexHullRanker
+from ...evaluation import Grid, Method, Record, Size, Split, Task, folds, holm
+from ...sweeps import Floats
+from ...writing import write_p_value
+from ..running import PaperRun, Piece
+from .graphs import BEST, chosen, searched_piece
+from .trials import (
     DATA_SETS,
     LINEAR,
     PROTOCOL,
@@ -31,7 +32,6 @@ from .convex_hulls_trials import (
     signed_rank_p,
     trial_piece,
 )
-from .running import PaperRun, Piece
 
 _LABELS = (5, 10, 20, 50)
 """Labels a class."""

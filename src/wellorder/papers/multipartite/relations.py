@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau
 
-from ..data import DataError
-from ..estimators import SVOR, OrderBoost
-from ..losses import Thresholds
-from ..order import OrderGraph
-from ..sweeps import Array, Floats, Ints
+from ...data import DataError
+from ...estimators import SVOR, OrderBoost
+from ...losses import Thresholds
+from ...order import OrderGraph
+from ...sweeps import Array, Floats, Ints
 
 # --------------------------------------------------------------------------------------------------
 # MovieLens 100K as 'multipartite ranking' uses it: 97,139 ratings, 44 standardised predictors.

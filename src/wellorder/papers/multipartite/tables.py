@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import ttest_1samp
 
-from ..evaluation import Record, holm
-from ..losses import implicit_costs
-from ..sweeps import Floats
-from .multipartite_relations import read_ratings
-from .multipartite_replicates import METHODS, PAPERS_OWN, SAMPLES, VARIANTS, replicates, working_scale
-from .running import PaperRun
+from ...evaluation import Record, holm
+from ...losses import implicit_costs
+from ...sweeps import Floats
+from ..running import PaperRun
+from .relations import read_ratings
+from .replicates import METHODS, PAPERS_OWN, SAMPLES, VARIANTS, replicates, working_scale
 
 
 def table_row(*cells: object) -> str:
