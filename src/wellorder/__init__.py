@@ -18,6 +18,7 @@ _HOME = {
     "compare": "wellorder.evaluation",
     "cross_validate": "wellorder.evaluation",
     "explain": "wellorder.evaluation",
+    "importance": "wellorder.evaluation",
     "load": "wellorder.persistence",
     "read": "wellorder.data",
     "save": "wellorder.persistence",
@@ -50,7 +51,13 @@ if TYPE_CHECKING:
     )
     from .data import read as read
     from .estimators import *  # noqa: F403 - whatever is an estimator there is one here
-    from .evaluation import compare as compare, cross_validate as cross_validate, explain as explain, search as search
+    from .evaluation import (
+        compare as compare,
+        cross_validate as cross_validate,
+        explain as explain,
+        importance as importance,
+        search as search,
+    )
     from .order import Comparisons as Comparisons, Grades as Grades, OrderGraph as OrderGraph
     from .persistence import load as load, save as save
     from .spaces import Pairs as Pairs

@@ -35,6 +35,7 @@ from .leaderboard import (
     make_leaderboard,
     make_standing as make_standing,
 )
+from .mattering import ColumnImportance, Importance, importance
 from .methods import METHODS, find_method, make_seeded as make_seeded
 from .queries import RUN_METRICS, by_query, evaluate_run, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
@@ -57,6 +58,7 @@ __all__ = [
     "METHODS",
     "RUN_METRICS",
     "BoardView",
+    "ColumnImportance",
     "Contribution",
     "CrossValidation",
     "Curve",
@@ -66,6 +68,7 @@ __all__ = [
     "GraphSearch",
     "GraphTrial",
     "Health",
+    "Importance",
     "Leaderboard",
     "LeftOut",
     "Memory",
@@ -101,6 +104,7 @@ __all__ = [
     "friedman",
     "hold_outs",
     "holm",
+    "importance",
     "make_leaderboard",
     "make_task",
     "mean_interval",
