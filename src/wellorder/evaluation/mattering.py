@@ -170,7 +170,8 @@ class Importance:
         )
 
     def _write(self, value: float) -> str:
-        return write_metric(value + 0.0, is_share=self.is_share)
+        written = write_metric(value, is_share=self.is_share)
+        return written.removeprefix("-") if not written.strip("-0. %") else written  # no negative zero
 
     def _short_names(self) -> dict[str, str]:
         names = [each.feature for each in self.columns]
@@ -343,7 +344,9 @@ def _of_table(model: TableRanker, X: Any, y: Any, groups: Any) -> _Shuffled:
     encoded = encoder.transform(rows)
     if isinstance(order, Grades) and len(order) != encoded.shape[0]:
         raise ValueError(f"X has {encoded.shape[0]:,} rows, and y has {len(order):,}; give one grade a row")
-    return _of_numbers(model.ranker_, Sample(encoded, order), list(encoder.columns_), players_of(encoder))
+    numbered = encoder.layout_ in ("sparse", "numbered")  # a number alone is no name in a sentence
+    names = [f"feature {name}" if numbered else name for name in encoder.columns_]
+    return _of_numbers(model.ranker_, Sample(encoded, order), names, players_of(encoder))
 
 
 def _order_of(model: TableRanker, X: Any, y: Any, groups: Any) -> Grades | Comparisons:
