@@ -16,7 +16,16 @@ from .explaining import (
     explain,
     write_value as write_value,
 )
-from .fitting import FittedTable, OrderedItems, OrderedList, evaluate_table, fit_table, order_items
+from .fitting import (
+    Chances,
+    FittedTable,
+    OrderedItems,
+    OrderedList,
+    chances_of,
+    evaluate_table,
+    fit_table,
+    order_items,
+)
 from .graph_search import GraphSearch, GraphTrial, search_graph
 from .judging import (
     KEPT_LEVELS as KEPT_LEVELS,
@@ -58,6 +67,7 @@ __all__ = [
     "METHODS",
     "RUN_METRICS",
     "BoardView",
+    "Chances",
     "ColumnImportance",
     "Contribution",
     "CrossValidation",
@@ -89,6 +99,7 @@ __all__ = [
     "Task",
     "bin_grades",
     "by_query",
+    "chances_of",
     "compare",
     "comparison_folds",
     "corrected_resampled_test",

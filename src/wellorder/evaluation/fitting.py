@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from ..data import ComparisonTable, Table, TableRanker
+from ..data import ComparisonTable, PairTable, Table, TableRanker
 from ..methods import Method
 from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
@@ -253,6 +253,8 @@ class OrderedList:
 
     group: Any
     rows: tuple[Row, ...]
+    numbers: tuple[int, ...]
+    """Where each of them stands in the table, from 0."""
 
 
 @dataclass(frozen=True)
@@ -294,8 +296,64 @@ def order_items(
     lists = []
     for members in _members(table):
         label = None if table.groups is None else table.groups[members[0]]
-        lists.append(OrderedList(label, _rows(members, scores, names, least)[:top]))
+        rows = members[np.argsort(-scores[members], kind="stable")[:top]]
+        lists.append(OrderedList(label, _rows(members, scores, names, least)[:top], tuple(rows.tolist())))
     return OrderedItems(tuple(lists), table.groups is not None, note)
+
+
+@dataclass(frozen=True)
+class Chances:
+    """How likely it is that the higher of two scores belongs to the better item, by how far the two are apart.
+
+    Attributes
+    ----------
+    distance : array of shape (t,)
+        Differences of scores, rising.
+    above : array of shape (t,)
+    tie : array of shape (t,) or None
+        That there is no difference between the two, where the model has learned from ties.
+    how : str
+        Where this comes from.
+    """
+
+    distance: Floats
+    above: Floats
+    tie: Floats | None
+    how: str
+
+    def at(self, difference: float) -> float:
+        """Return the chance for two scores that are so far apart, whichever is higher; beyond the last, the last."""
+        return float(np.interp(abs(difference), self.distance, self.above))
+
+
+_STEPS = 65
+"""Distances at which a model of comparisons is asked for its probabilities."""
+
+
+def chances_of(model: TableRanker, table: Table) -> Chances | None:
+    """Return what score differences of a model mean: its own probabilities, or what held-out pairs showed.
+
+    None where the model was fitted without looking at held-out pairs, or orders nothing here.
+    """
+    if model.supervision_ == "comparisons" and hasattr(model, "predict_proba") and len(table) > 1:
+        scores = np.asarray(model.decision_function(table), dtype=float)
+        order = np.argsort(-scores, kind="stable")
+        below = order[np.unique(np.linspace(0, len(order) - 1, _STEPS).astype(int))]
+        distance = scores[order[0]] - scores[below]
+        if hasattr(model.ranker_, "probabilities"):  # nobody has the first move
+            found = np.asarray(model.ranker_.probabilities(distance), dtype=float)
+        else:
+            pairs = PairTable(table.source, table, below, np.full(len(below), order[0]))
+            found = np.asarray(model.predict_proba(pairs), dtype=float)
+        distance, first = np.unique(distance, return_index=True)
+        tie = found[first, 1]
+        return Chances(distance, found[first, 2], tie if tie.any() else None, "the model's own probabilities")
+    if model.resolution_ is None or not model.spread_ > 0:
+        return None
+    distance, share = model.resolution_
+    how = "if the two differ at all: how often pairs as far apart stood rightly, among rows that the model had not seen"
+    # a higher score is never evidence against its item: where few pairs lie close, less than a half is their chance
+    return Chances(distance * model.spread_, np.maximum(share, 0.5), None, how)
 
 
 def _members(table: Table) -> list[Ints]:
