@@ -629,7 +629,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
                 found += _some(name, "missing", np.isnan(numbers), "")
                 if lows is not None and highs is not None:
                     low, high = float(lows[column]), float(highs[column])
-                    within = f"{low:.4g} to {high:.4g} in training"
+                    within = f"{low:.4g} to {high:.4g}"
                     with np.errstate(invalid="ignore"):
                         found += _some(name, "beyond", (numbers < low) | (numbers > high), within)
         return found

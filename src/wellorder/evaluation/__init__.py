@@ -23,7 +23,10 @@ from .fitting import (
     OrderedList,
     chances_of,
     evaluate_table,
+    fit_rise as fit_rise,
     fit_table,
+    held_out_chances as held_out_chances,
+    order_held_out as order_held_out,
     order_items,
 )
 from .graph_search import GraphSearch, GraphTrial, search_graph

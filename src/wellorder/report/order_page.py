@@ -61,6 +61,8 @@ class OrderLook:
         Why there are no reasons, where there are none.
     knows_range : bool
         Whether the model file says from where to where the training data reached.
+    by_name : bool
+        Whether the model rates items by name, and looks at nothing else.
     """
 
     data: str
@@ -73,6 +75,7 @@ class OrderLook:
     names: tuple[str, ...]
     no_reasons: str = ""
     knows_range: bool = True
+    by_name: bool = False
 
 
 def look_at_order(model: TableRanker, table: Table, *, confidence: float | None = None) -> OrderLook:
@@ -95,7 +98,7 @@ def look_at_order(model: TableRanker, table: Table, *, confidence: float | None 
     >>> model = TableRanker(wo.RankSVM(), target="quality").fit(wines)
     >>> look = look_at_order(model, Table("new.csv", pl.DataFrame({"ph": [3.2, 3.9], "colour": ["red", "rosé"]})))
     >>> [(each.column, each.kind, each.detail) for each in look.unfamiliar]
-    [('ph', 'beyond', '3 to 3.4 in training'), ('colour', 'unseen', 'rosé')]
+    [('ph', 'beyond', '3 to 3.4'), ('colour', 'unseen', 'rosé')]
     """
     ordered = order_items(model, table, confidence=confidence)
     with warnings.catch_warnings():
@@ -114,6 +117,7 @@ def look_at_order(model: TableRanker, table: Table, *, confidence: float | None 
         names=tuple(str(name) for name in table.names()),
         no_reasons=no_reasons,
         knows_range=encoder is None or hasattr(encoder, "lows_"),
+        by_name=encoder is None,
     )
 
 
@@ -129,7 +133,10 @@ def render_order(look: OrderLook, *, date: object = None) -> str:
     date : str or date, optional
         When it was made, to be written on the page.
     """
-    ranking = lay_out_ranking(look.ordered, look.chances, Remarks(_remarks(look), look.because))
+    strangers = (
+        frozenset(row for each in look.unfamiliar for row in each.rows.tolist()) if look.by_name else frozenset()
+    )
+    ranking = lay_out_ranking(look.ordered, look.chances, Remarks(_remarks(look), look.because, strangers=strangers))
     script = source("search.js")
     return (
         environment()
@@ -147,6 +154,7 @@ def render_order(look: OrderLook, *, date: object = None) -> str:
             no_reasons=look.no_reasons,
             gaps=[_gap(each, look) for each in look.unfamiliar],
             knows_range=look.knows_range,
+            by_name=look.by_name,
             about=look.about,
         )
     )
@@ -182,6 +190,7 @@ def _reasons(model: TableRanker, table: Table, ordered: OrderedItems) -> tuple[t
         return (), {}, "there is only one item"
     rows, middle = longest.numbers, longest.numbers[len(longest.numbers) // 2]
     names = [str(name) for name in table.names()]
+    of = f" of {longest.group}" if len(ordered.lists) > 1 else ""
     whys, because = [], {}
 
     def told(a: int, b: int) -> Explanation:
@@ -198,9 +207,9 @@ def _reasons(model: TableRanker, table: Table, ordered: OrderedItems) -> tuple[t
             found = told(row, middle)
             because[row] = write_because(found)
             if place < _DRAWN:
-                whys.append(Why(f"{_nth(place)}, against the one in the middle", found))
+                whys.append(Why(f"{_nth(place)}{of}, against the one in the middle", found))
         if rows[1] != middle:
-            whys.insert(1, Why("The first against the second", told(rows[0], rows[1])))
+            whys.insert(1, Why(f"The first{of} against the second", told(rows[0], rows[1])))
     except ValueError as error:  # a model that gives no single number a row
         return (), {}, str(error)
     return tuple(whys), because, ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from markupsafe import Markup
 
 from ..evaluation import Chances, Explanation, OrderedItems, OrderedList, write_value
 from ..figures import legible
-from ..writing import NOTHING, counted, write_percent
+from ..writing import NOTHING, write_percent
 
 WHOLE = 120
 """Lists up to so many items are shown whole; of others, the first and the last are."""
@@ -63,6 +64,11 @@ class ShownList:
     last: tuple[ShownItem, ...]
 
     @property
+    def has_reasons(self) -> bool:
+        """Whether it is said of any what speaks for it."""
+        return any(item.because for item in self.first)
+
+    @property
     def left_out(self) -> int:
         """Items between, that are found by searching."""
         return self.n_items - len(self.first) - len(self.last)
@@ -94,8 +100,8 @@ class Ranking:
     search: Markup
     """JSON for the script: every item, and what differences are worth."""
     n_searched: int
-    has_remarks: bool = False
-    has_reasons: bool = False
+    has_ties: bool = False
+    """Whether two may be no different."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,8 @@ class Remarks:
     unfamiliar: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     because: Mapping[int, str] = field(default_factory=dict)
     grade: Sequence[str] | None = None
+    strangers: frozenset[int] = frozenset()
+    """Rows of which nothing is known: of these there are no chances."""
 
 
 def lay_out_ranking(ordered: OrderedItems, chances: Chances | None = None, remarks: Remarks | None = None) -> Ranking:
@@ -132,11 +140,10 @@ def lay_out_ranking(ordered: OrderedItems, chances: Chances | None = None, remar
         has_chances=chances is not None,
         has_grades=told.grade is not None,
         chances="" if chances is None else chances.how,
-        table=_table(lists[0], chances) if lists and chances is not None and not several else (),
+        table=_table(lists[0], chances, told) if lists and chances is not None and not several else (),
         search=_searchable(lists, ordered.has_groups, chances, told),
         n_searched=min(n_items, SEARCHED),
-        has_remarks=any(item.remarks for each in shown for item in (*each.first, *each.last)),
-        has_reasons=any(item.because for each in shown for item in each.first),
+        has_ties=chances is not None and chances.tie is not None,
     )
 
 
@@ -146,7 +153,8 @@ def write_because(explanation: Explanation) -> str:
     largest = speaking[0].contribution if speaking else 0.0
     named = [each for each in speaking if each.contribution > 0.1 * largest][:_REASONS]
     return "; ".join(
-        f"{write_value(each.feature)} {write_value(each.a)} ({explanation.write(each.contribution)})" for each in named
+        f"{write_value(each.feature)} = {write_value(each.a)} ({explanation.write(each.contribution)})"
+        for each in named
     )
 
 
@@ -162,7 +170,8 @@ def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, *, seve
     def item(place: int) -> ShownItem:
         rank, band, name, score = each.rows[place]
         number = each.numbers[place]
-        behind = "" if chances is None or score == top else write_percent(chances.at(top - score), 0)
+        unknown = number in remarks.strangers or each.numbers[0] in remarks.strangers
+        behind = "" if chances is None or unknown or score == top else write_chance(chances.at(top - score))
         return ShownItem(
             rank,
             band,
@@ -185,9 +194,24 @@ def _write_score(score: float) -> str:
     return f"{score:.3f}" if abs(score) < _HUGE else f"{score:.4g}"
 
 
-def _table(each: OrderedList, chances: Chances) -> tuple[Against, ...]:
+def write_chance(share: float) -> str:
+    """Write a probability, none of them as certain.
+
+    Examples
+    --------
+    >>> from wellorder.report.ranked import write_chance
+    >>> [write_chance(share) for share in (0.0, 0.514, 0.999)]
+    ['< 1 %', '51 %', '> 99 %']
+    """
+    if share > 0.99:
+        return "> 99 %"
+    return "< 1 %" if share < 0.01 else write_percent(share, 0)
+
+
+def _table(each: OrderedList, chances: Chances, remarks: Remarks) -> tuple[Against, ...]:
     """Hold the first items against each other."""
-    first = each.rows[:_TABLED]
+    known = (row for row, number in zip(each.rows, each.numbers, strict=True) if number not in remarks.strangers)
+    first = list(islice(known, _TABLED))
     if len(first) < 2:
         return ()
     return tuple(
@@ -209,12 +233,13 @@ def _chance(chances: Chances, difference: float) -> str:
     if difference < 0:
         tie = 0.0 if chances.tie is None else float(np.interp(-difference, chances.distance, chances.tie))
         above = 1.0 - above - tie
-    return write_percent(above, 0)
+    return write_chance(above)
 
 
 def _searchable(lists: Sequence[OrderedList], has_groups: bool, chances: Chances | None, remarks: Remarks) -> Markup:
     """Return JSON that may stand in a page: no tag can begin in it."""
     rows: list[list[Any]] = []
+    strangers: list[int] = []
     for each in lists:
         for (rank, band, name, score), number in zip(each.rows, each.numbers, strict=True):
             if len(rows) == SEARCHED:
@@ -224,9 +249,11 @@ def _searchable(lists: Sequence[OrderedList], has_groups: bool, chances: Chances
             grade = [] if remarks.grade is None else [legible(remarks.grade[number])]
             shown = float(f"{score:.6g}") if np.isfinite(score) else None
             rows.append([rank, band, legible(name), shown, legible(said), *grade, *more])
+            if number in remarks.strangers:
+                strangers.append(len(rows) - 1)
     columns = ["rank", "band", "item", "score", "remarks"]
     columns += [*(["grade"] if remarks.grade is not None else []), *(["list"] if has_groups else [])]
-    data: dict[str, Any] = {"columns": columns, "rows": rows}
+    data: dict[str, Any] = {"columns": columns, "rows": rows, "strangers": strangers}
     if chances is not None:
         data["chances"] = {
             "distance": [float(f"{value:.6g}") for value in chances.distance.tolist()],
@@ -236,9 +263,3 @@ def _searchable(lists: Sequence[OrderedList], has_groups: bool, chances: Chances
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return Markup(safe)
-
-
-def count_left_out(ranking: Ranking) -> str:
-    """Say how many items are not on the page to be read; an empty text where all are."""
-    left = ranking.n_items - sum(len(each.first) + len(each.last) for each in ranking.lists)
-    return counted(left, "item") if left else ""

@@ -23,13 +23,14 @@ function field(parent, label, hint) {
   return input;
 }
 function percent(share) {
-  return Math.round(100 * share) + " %";
+  return share > 0.99 ? "more than 99 %" : share < 0.01 ? "less than 1 %" : Math.round(100 * share) + " %";
 }
 document.querySelectorAll(".finder").forEach((finder) => {
   const data = JSON.parse(document.getElementById(finder.dataset.for).textContent);
   const at = (name) => data.columns.indexOf(name);
   const [NAME, SCORE, RANK, LIST] = ["item", "score", "rank", "list"].map(at);
   const lower = data.rows.map((row) => (LIST < 0 ? row[NAME] : row[NAME] + "\n" + row[LIST]).toLowerCase());
+  const strangers = new Set(data.strangers.map((k) => data.rows[k]));
   const MOST = 50;
 
   const search = field(finder, "Find an item", LIST < 0 ? "part of its name" : "part of its name, or of its list's");
@@ -79,7 +80,10 @@ document.querySelectorAll(".finder").forEach((finder) => {
     if (unknown >= 0) answer.textContent = "There is no item called " + inputs[unknown].value.trim() + ".";
     if (!rows[0] || !rows[1]) return;
     const d = rows[0][SCORE] - rows[1][SCORE];
-    if (LIST >= 0 && rows[0][LIST] !== rows[1][LIST]) {
+    const stranger = rows.find((row) => strangers.has(row));
+    if (stranger) {
+      answer.textContent = "Nothing is known of " + stranger[NAME] + ": it was never compared.";
+    } else if (LIST >= 0 && rows[0][LIST] !== rows[1][LIST]) {
       answer.textContent = "The two stand in different lists, which the model does not compare.";
     } else if (d === 0) {
       answer.textContent = "The two have the same score.";
