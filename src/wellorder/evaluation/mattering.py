@@ -129,7 +129,7 @@ class Importance:
                 short[each.feature],
                 self._write(each.drop),
                 self._write(each.standard_error),
-                *((write_percent(self.share(each)),) if self.how else ()),
+                *((_unsigned_zero(write_percent(self.share(each))),) if self.how else ()),
             )
             for each in self.columns[:top]
         ]
@@ -170,8 +170,7 @@ class Importance:
         )
 
     def _write(self, value: float) -> str:
-        written = write_metric(value, is_share=self.is_share)
-        return written.removeprefix("-") if not written.strip("-0. %") else written  # no negative zero
+        return _unsigned_zero(write_metric(value, is_share=self.is_share))
 
     def _short_names(self) -> dict[str, str]:
         names = [each.feature for each in self.columns]
@@ -204,6 +203,11 @@ class Importance:
         notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes())
         table = f"<table><thead>{row('th', self.head())}</thead><tbody>{body}</tbody></table>"
         return f"<div><p>{html.escape(self.headline())}</p>{table}{notes}</div>"
+
+
+def _unsigned_zero(written: str) -> str:
+    """Leave out the sign of what is rounded to zero."""
+    return written if written.strip("-0. %") else written.removeprefix("-")
 
 
 _UNITS = {"rows": "rows", "groups": "lists", "items": "items"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..data import Table, TableRanker, Unfamiliar
 from ..evaluation import Chances, Explanation, OrderedItems, chances_of, explain, order_items, scores_rows_alone
 from ..whole_files import write_whole
 from ..writing import counted
-from .closer_look import CloserLook, Why
+from .closer_look import CloserLook, Why, named_by_number
 from .page import environment, script_hash, source, without_folders
 from .pictures import make_reasons
 from .ranked import Ranking, Remarks, lay_out_ranking, write_because
@@ -194,11 +194,7 @@ def _reasons(model: TableRanker, table: Table, ordered: OrderedItems) -> tuple[t
     whys, because = [], {}
 
     def told(a: int, b: int) -> Explanation:
-        found = explain(model, a, b, items=table, names=[names[a], names[b]])
-        if model.encoder_ is not None and model.encoder_.layout_ in ("sparse", "numbered"):
-            named = (replace(part, feature=f"feature {part.feature}") for part in found.contributions)
-            found = replace(found, contributions=tuple(named))
-        return found
+        return named_by_number(explain(model, a, b, items=table, names=[names[a], names[b]]), table)
 
     try:
         for place, row in enumerate(rows[:_EXPLAINED]):

@@ -15,12 +15,19 @@ from ..evaluation import Chances, Explanation, OrderedItems, OrderedList, write_
 from ..figures import legible
 from ..writing import NOTHING, write_percent
 
-WHOLE = 120
-"""Lists up to so many items are shown whole; of others, the first and the last are."""
 
-_FIRST, _LAST = 100, 10
-_LISTS, _FIRST_OF_MANY = 20, 10
-"""Where there are several lists: how many are shown, and how many items of each."""
+@dataclass(frozen=True)
+class Room:
+    """How many items are there to be read; all are there to be searched."""
+
+    whole: int = 120
+    """A list up to so long is shown whole."""
+    first: int = 100
+    last: int = 10
+    lists: int = 20
+    """Where there are several lists, so many of them, and of each:"""
+    first_of_each: int = 10
+
 
 SEARCHED = 200_000
 """Items that the page carries along to be searched: more would make a file of tens of megabytes."""
@@ -115,7 +122,9 @@ class Remarks:
     """Rows of which nothing is known: of these there are no chances."""
 
 
-def lay_out_ranking(ordered: OrderedItems, chances: Chances | None = None, remarks: Remarks | None = None) -> Ranking:
+def lay_out_ranking(
+    ordered: OrderedItems, chances: Chances | None = None, remarks: Remarks | None = None, room: Room | None = None
+) -> Ranking:
     """Lay ranked items out: the first and the last of each list to be read, all of them to be searched.
 
     Parameters
@@ -124,11 +133,12 @@ def lay_out_ranking(ordered: OrderedItems, chances: Chances | None = None, remar
         Whole lists, not their tops.
     chances : Chances, optional
     remarks : Remarks, optional
+    room : Room, optional
     """
-    told = remarks or Remarks()
+    told, room = remarks or Remarks(), room or Room()
     lists = [each for each in ordered.lists if each.rows]
     several = len(lists) > 1
-    shown = tuple(_shown(each, chances, told, several=several) for each in (lists[:_LISTS] if several else lists))
+    shown = tuple(_shown(each, chances, told, room, several=several) for each in lists[: room.lists])
     n_items = sum(len(each.rows) for each in lists)
     return Ranking(
         lists=shown,
@@ -158,11 +168,11 @@ def write_because(explanation: Explanation) -> str:
     )
 
 
-def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, *, several: bool) -> ShownList:
+def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, room: Room, *, several: bool) -> ShownList:
     n = len(each.rows)
-    n_first, n_last = (n, 0) if n <= WHOLE else (_FIRST, _LAST)
+    n_first, n_last = (n, 0) if n <= room.whole else (room.first, room.last)
     if several:
-        n_first, n_last = min(n, _FIRST_OF_MANY), 0
+        n_first, n_last = min(n, room.first_of_each), 0
     scores = np.array([row[3] for row in each.rows])
     top, bottom = float(scores[0]), float(scores[-1])
     reach = top - bottom if np.isfinite(top - bottom) and top > bottom else 1.0

@@ -62,19 +62,21 @@ document.querySelectorAll(".finder").forEach((finder) => {
 
   if (!data.chances || data.rows.length < 2) return;
   const two = make("div", finder, undefined, "two");
-  const inputs = [field(two, "Is this one", "name, or its rank"), field(two, "really above this one?", "name, or its rank")];
+  const hint = LIST < 0 ? "name, or its rank" : "its name";
+  const inputs = [field(two, "Is this one", hint), field(two, "really above this one?", hint)];
   const answer = make("p", two, undefined, "answer");
   answer.setAttribute("aria-live", "polite");
-  const find = (text) => {
+  const find = (text, beside) => {
     const wanted = text.trim().toLowerCase();
     if (!wanted) return null;
-    const exact = data.rows.find((row) => row[NAME].toLowerCase() === wanted);
-    if (exact) return exact;
+    const called = data.rows.filter((row) => row[NAME].toLowerCase() === wanted);
+    if (called.length) return (beside && called.find((row) => row[LIST] === beside[LIST])) || called[0];
     if (LIST < 0 && /^#?\d+$/.test(wanted)) return data.rows.find((row) => row[RANK] === Number(wanted.replace("#", "")));
     return undefined;
   };
   const judge = () => {
-    const rows = inputs.map((input) => find(input.value));
+    const rows = [find(inputs[0].value)];
+    rows.push(find(inputs[1].value, rows[0]));
     answer.textContent = "";
     const unknown = rows.indexOf(undefined);
     if (unknown >= 0) answer.textContent = "There is no item called " + inputs[unknown].value.trim() + ".";
