@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data import ComparisonTable, Table, TableRanker, column_names, is_frame
 from ..losses import LOSSES, risk_at
-from ..metrics import AnyMetric, Influence, Metric, influence
+from ..metrics import AnyMetric, Influence, Metric, influence_of
 from ..order import Comparisons, Grades, ListedPairs, draw_pairs
 from ..samples import Sample, read_sample
 from ..scoring import list_scores, warn_if_groups_are_lost
@@ -421,7 +421,7 @@ def _influence(metric: Metric, order: Grades | Comparisons, scores: Floats, rule
     if isinstance(order, Grades) and not metric.definition.takes_weights:
         order = order.without_weights()
     try:
-        found = influence(order, scores, metric, **rule)
+        found = influence_of(order, scores, metric, **rule)
     except ValueError:  # not defined: the value is NaN, and says so
         return None
     return found if found.n_units > 1 else None
