@@ -19,7 +19,7 @@ def test_importance_names_the_columns_that_matter(run, wines, model):
     found = run("importance", model, wines)
     assert (found.code, found.err) == (0, "")
     lines = found.out.splitlines()
-    assert lines[0].startswith("swapped_pairs is ")
+    assert lines[0].startswith("swapped_pairs: ")
     assert "with acid shuffled" in lines[0]
     assert [line.split()[0] for line in lines[4:7]] == ["acid", "colour", "sugar"]
     assert "exact, over all" in found.out
@@ -44,7 +44,7 @@ def test_numbered_features_and_comparisons(run, letor, games):
     assert run("fit", games, "--items", "players.csv", "--model", "compare-svm", "--no-bands", "-o", "p.wo").code == 0
     found = run("importance", "p.wo", games, "--items", "players.csv")
     assert found.code == 0
-    assert "comparison_error is " in found.out
+    assert "comparison_error: " in found.out
     assert found.out.index("strength") < found.out.index("noise")
     run("fit", games, "--model", "davidson", "--no-bands", "-o", "d.wo")
     found = run("importance", "d.wo", games)

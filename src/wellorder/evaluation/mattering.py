@@ -109,7 +109,7 @@ class Importance:
 
     def headline(self) -> str:
         """Say in one sentence what the model reaches, and which columns that hangs on."""
-        reached = f"{self.metric} is {self._write(self.value)}"
+        reached = f"{self.metric}: {self._write(self.value)}"
         counting = [each for each in self.columns if each.drop > 0 and not each.drop < 2 * each.standard_error]
         if not counting:
             return f"{reached}; no single column is missed beyond chance when it is shuffled."
@@ -119,7 +119,7 @@ class Importance:
 
     def head(self) -> tuple[str, ...]:
         """Return what stands above the columns of the table."""
-        return ("column", "drop", "± s.e.", *(("share of the difference",) if self.how else ()))
+        return ("column", "drop", "± s.e.", *(("share",) if self.how else ()))
 
     def table(self, top: int = _SHOWN) -> list[tuple[str, ...]]:
         """Return the lines of a table as text: column, drop, standard error, and its share where that is known."""
