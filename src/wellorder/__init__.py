@@ -19,6 +19,7 @@ _HOME = {
     "cross_validate": "wellorder.evaluation",
     "explain": "wellorder.evaluation",
     "learning_curve": "wellorder.evaluation",
+    "importance": "wellorder.evaluation",
     "load": "wellorder.persistence",
     "read": "wellorder.data",
     "save": "wellorder.persistence",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         compare as compare,
         cross_validate as cross_validate,
         explain as explain,
+        importance as importance,
         learning_curve as learning_curve,
         search as search,
     )

@@ -330,3 +330,41 @@ def test_unsound_numbers_of_features_are_refused_on_loading(tmp_path, density, p
     wo.save(encoder, tmp_path / "e.wo")
     with pytest.raises(ModelFileError, match="not sound"):
         wo.load(tmp_path / "e.wo")
+
+
+def test_what_training_has_not_seen_is_named():
+    train = pl.DataFrame(
+        {"a": [1.0, 5.0, 3.0], "kind": ["red", "white", "red"], "same": [1, 1, 1], "one": ["x", "x", "x"]}
+    )
+    encoder = TableEncoder().fit(train)
+    assert encoder.lows_.tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert encoder.highs_.tolist() == [5.0, 0.0, 1.0, 0.0]
+    assert encoder.unfamiliar(train) == []
+    new = pl.DataFrame(
+        {
+            "a": [None, 0.5, 5.0, 9.0],
+            "kind": ["rosé", None, "red", "grey"],
+            "same": [2, 2, 2, None],
+            "one": list("xyzw"),
+        }
+    )
+    found = [(each.column, each.kind, each.rows.tolist(), each.detail) for each in encoder.unfamiliar(new)]
+    assert found == [
+        ("a", "missing", [0], ""),
+        ("a", "beyond", [1, 3], "1 to 5"),
+        ("kind", "missing", [1], ""),
+        ("kind", "unseen", [0, 3], "rosé, grey"),
+    ]
+
+
+@pytest.mark.parametrize("filled", [0.1, 0.9])
+def test_numbered_features_have_ranges_too(filled):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((50, 6)) < filled, rng.standard_normal((50, 6)), 0.0)
+    encoder = TableEncoder().fit(sp.csr_array(X))
+    assert encoder.layout_ == ("sparse" if filled < 0.25 else "numbered")
+    assert np.array_equal(encoder.lows_, X.min(axis=0))
+    assert np.array_equal(encoder.highs_, X.max(axis=0))
+    X[3, 2] = 99.0
+    (only,) = encoder.unfamiliar(sp.csr_array(X))
+    assert (only.column, only.kind, only.rows.tolist()) == ("3", "beyond", [3])

@@ -9,6 +9,7 @@ import polars as pl
 
 import wellorder as wo
 from wellorder.data import ComparisonTable, Table
+from wellorder.evaluation import fit_table
 from wellorder.order import Comparisons
 
 EVIL = "<script>alert(1)</script>"
@@ -51,6 +52,20 @@ def compared(described=True) -> ComparisonTable:
     features = pl.DataFrame({"size": X[:, 0], "price": X[:, 1]}) if described else _identity(n)
     items = Table("items.csv", features, ids=names, item="item")
     return ComparisonTable("compared.csv", items, Comparisons(left, right, outcome), described)
+
+
+@cache
+def ordered(in_lists=False):
+    """A model with bands, and 300 rows in one list, or 108 in lists, with gaps and new categories, to be ordered."""
+    model = fit_table(lists() if in_lists else one_list(), "rank-svm").model
+    table = lists() if in_lists else one_list(300)
+    ids = np.array([EVIL, *(f"wine {row}" for row in range(1, len(table)))], dtype=object)
+    acid = table.X["acid"].to_list()
+    acid[3], acid[5] = None, -6.0
+    kind = [f"rosé {EVIL}", *table.X["kind"].to_list()[1:]]
+    X = table.X.with_columns(pl.Series("acid", acid), pl.Series("kind", kind))
+    groups = table.groups if in_lists else None
+    return model, Table("new/rows.csv", X, groups=groups, ids=ids)
 
 
 def _identity(n):

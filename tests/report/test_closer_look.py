@@ -219,9 +219,15 @@ def test_the_page_shows_it_all_and_escapes_every_name(kind, lists_look, compared
         "lists": ("List by list", "Both orders side by side", "two most telling features"),
         "compared": ("Are its probabilities right", "two most telling features"),
     }[kind]
-    for heading in (*headings, "Why does one stand above another?", "How far to trust a difference"):
+    for heading in (
+        *headings,
+        "Why does one stand above another?",
+        "How far to trust a difference",
+        "The items, as the leader puts them",
+        "What matters overall?",
+    ):
         assert heading in page.words
-    assert len(page.all("script")) == 1
+    assert [each for each in page.all("script") if each.get("type") != "application/json"] == [{}]
     assert source.count("<script>") == 1
     assert len(page.ids) == len(set(page.ids))
     links = [each["href"][1:] for each in page.all("a")]
@@ -229,6 +235,52 @@ def test_the_page_shows_it_all_and_escapes_every_name(kind, lists_look, compared
     assert len(page.all("caption")) == len(page.all("table"))
     assert all("scope" in attributes for attributes in page.all("th"))
     assert len(source) < 3_000_000
+
+
+def test_graded_rows_are_ranked_by_models_that_had_not_seen_them():
+    table, board = tables.one_list(), tables.one_list_board()
+    look = look_closer(table, board)
+    (only,) = look.order.ordered.lists
+    leader = held_out(board, board.leader.method, first_repeat(make_task(table), board))
+    assert sorted(only.numbers) == list(range(len(leader.rows)))
+    assert len(leader.rows) == np.count_nonzero(~np.isnan(table.y))
+    assert [row[3] for row in only.rows] == sorted(leader.standardised(), reverse=True)
+    assert [row[2] for row in only.rows] == [str(table.ids[leader.rows[number]]) for number in only.numbers]
+    assert {row[1] for row in only.rows} == set(range(1, 1 + max(row[1] for row in only.rows)))
+    grade = look.order.remarks.grade
+    assert [grade[number] for number in only.numbers[:5]] == [
+        "" if np.isnan(table.y[leader.rows[number]]) else f"{table.y[leader.rows[number]]:.0f}"
+        for number in only.numbers[:5]
+    ]
+    assert set(look.order.remarks.because) <= set(only.numbers[:5])
+    assert look.order.remarks.because
+    assert (look.order.chances.above >= 0.5).all()
+
+
+def test_compared_items_are_ranked_by_one_model_of_all_comparisons():
+    table = tables.compared()
+    found = look_closer(table, tables.run(table, ["compare-svm"])).order
+    (only,) = found.ordered.lists
+    assert sorted(only.numbers) == list(range(25))
+    assert found.chances.how == "the model's own probabilities"
+    assert found.chances.tie is not None
+    assert len(found.remarks.because) == 5
+    assert all(" = " in text for text in found.remarks.because.values())
+
+
+def test_items_without_features_are_ranked_without_reasons():
+    table = tables.compared(described=False)
+    look = look_closer(table, tables.run(table, ["davidson", "rank-svm"]))
+    assert len(look.order.ordered.lists[0].rows) == 25
+    assert look.order.remarks.because == {}
+    assert look.importance is None
+
+
+def test_the_report_says_what_matters(lists_look):
+    found = lists_look.importance
+    assert {each.feature for each in found.columns} == {"acid", "sugar", tables.EVIL, "kind"}
+    assert found.columns[0].feature in ("acid", "kind")
+    assert found.unit == "groups"
 
 
 def test_nothing_finished_is_nothing_to_look_at():

@@ -8,11 +8,16 @@ import pytest
 
 from tests.report import boards, tables
 from tests.report.chromium import BINARY, browser
-from wellorder.report import look_closer, render
+from wellorder.evaluation import chances_of, order_items
+from wellorder.report import look_at_order, look_closer, render, render_order
 
-pytestmark = pytest.mark.skipif(
-    BINARY is None, reason="no chromium, chromium-browser or google-chrome on the path (Debian: apt install chromium)"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        BINARY is None,
+        reason="no chromium, chromium-browser or google-chrome on the path (Debian: apt install chromium)",
+    ),
+    pytest.mark.filterwarnings("ignore:column 'kind' has the value"),
+]
 
 ORDER = """Array.from(document.querySelectorAll("#standings tbody .name"), (each) => each.textContent)"""
 HEAD = (
@@ -32,6 +37,8 @@ PAGES = {
     "lists": lambda: render(tables.lists_board(), look_closer(tables.lists(), tables.lists_board())),
     "compared": lambda: render(tables.compared_board(), look_closer(tables.compared(), tables.compared_board())),
     "hostile": lambda: render(boards.hostile()),
+    "order": lambda: render_order(look_at_order(*tables.ordered())),
+    "orders": lambda: render_order(look_at_order(*tables.ordered(in_lists=True))),
 }
 """Every kind of data, with all that a page can hold."""
 
@@ -50,7 +57,7 @@ def page_of(tmp_path_factory):
     return find
 
 
-@pytest.mark.parametrize("name", ["diabetes", "lists", "compared", "hostile"])
+@pytest.mark.parametrize("name", PAGES)
 def test_it_opens_from_disk_in_silence_and_asks_for_nothing(tab, page_of, name):
     path = page_of(name)
     tab.open(path)
@@ -105,7 +112,8 @@ def test_the_contents_lead_to_every_section(tab, page_of, name):
 def test_an_item_named_like_a_script_is_text(tab, page_of):
     tab.open(page_of("lists"))
     assert tab.logged == []
-    assert tab.run("document.scripts.length") == 1
+    assert tab.run("document.querySelectorAll('script:not([type])').length") == 1
+    assert tab.run("document.scripts.length") == 2  # the items, as data
     words = tab.run("document.body.innerText")
     assert tables.EVIL in words
     assert "List by list" in words
@@ -113,7 +121,8 @@ def test_an_item_named_like_a_script_is_text(tab, page_of):
     assert any(name.startswith(tables.EVIL) for name in shown)
     tab.open(page_of("compared"))
     assert tab.logged == []
-    assert tab.run("document.scripts.length") == 1
+    assert tab.run("document.querySelectorAll('script:not([type])').length") == 1
+    assert tab.run("document.scripts.length") == 2  # the items, as data
 
 
 @pytest.mark.parametrize("name", ["diabetes", "lists", "compared", "hostile"])
@@ -149,3 +158,51 @@ def test_a_script_that_is_not_the_page_s_own_is_refused(tab, tmp_path):
     tab.open(tmp_path / "foreign.html")
     assert any("Content Security Policy" in line for line in tab.logged)
     assert tab.run("document.title") != "taken over"
+
+
+TYPE = """(() => {{ const input = document.querySelectorAll(".finder input")[{}];
+  input.value = {!r}; input.dispatchEvent(new Event("input")); }})()"""
+FOUND = """Array.from(document.querySelectorAll(".found tbody tr"), (row) =>
+  Array.from(row.cells, (cell) => cell.textContent))"""
+ANSWER = "document.querySelector('.answer').textContent"
+
+
+def test_items_are_found_that_the_page_does_not_show(tab, page_of):
+    tab.open(page_of("order"))
+    model, table = tables.ordered()
+    (only,) = order_items(model, table).lists
+    rank, band, name, _ = only.rows[200]
+    assert name not in tab.run("Array.from(document.querySelectorAll('.ranked .name'), (each) => each.textContent)")
+    tab.run(TYPE.format(0, name.upper()))
+    assert [row[:3] for row in tab.run(FOUND)] == [[str(rank), str(band), name]]
+    tab.run(TYPE.format(0, "<script"))
+    assert tab.run("document.querySelector('.found').textContent").startswith("1 of 300")
+    assert tab.run(FOUND)[0][2] == tables.EVIL
+    tab.run(TYPE.format(0, "nowhere"))
+    assert tab.run(FOUND) == []
+    tab.run(TYPE.format(0, "wine"))
+    assert len(tab.run(FOUND)) == 50
+    assert tab.logged == []
+
+
+def test_the_page_says_how_likely_one_is_really_above_another(tab, page_of):
+    tab.open(page_of("order"))
+    model, table = tables.ordered()
+    (only,) = order_items(model, table).lists
+    first, other = only.rows[0], only.rows[20]
+    chance = chances_of(model, table).at(first[3] - other[3])
+    tab.run(TYPE.format(1, other[2]))
+    tab.run(TYPE.format(2, "1"))
+    assert tab.run(ANSWER) == f"{other[2]} is really above {first[2]} with a probability of {100 * (1 - chance):.0f} %."
+    tab.run(TYPE.format(2, "nobody"))
+    assert tab.run(ANSWER) == "There is no item called nobody."
+
+
+def test_items_of_different_lists_are_not_compared(tab, page_of):
+    tab.open(page_of("orders"))
+    one, other = (f"wine {row}" for row in (1, 60))
+    tab.run(TYPE.format(1, one))
+    tab.run(TYPE.format(2, other))
+    assert "different lists" in tab.run(ANSWER)
+    tab.run(TYPE.format(2, "wine 2"))
+    assert "with a probability of" in tab.run(ANSWER)

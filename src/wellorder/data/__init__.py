@@ -4,6 +4,7 @@ from .arff import read_arff as read_arff
 from .datasets import write_diabetes
 from .encode import (
     TableEncoder,
+    Unfamiliar as Unfamiliar,
     as_rows as as_rows,
     column_names as column_names,
     constant_columns as constant_columns,

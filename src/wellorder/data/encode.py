@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Real
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -18,7 +18,22 @@ from sklearn.utils.validation import check_is_fitted
 from ..memory import available_bytes
 from ..order import as_objects, is_missing
 from ..spaces import each_entry_once
-from ..state import ANY, Part, Stored, both, checked, flags, floats, list_of, none_or, of, one_of, refuse_twice, text
+from ..state import (
+    ANY,
+    Part,
+    Stored,
+    absent_or,
+    both,
+    checked,
+    flags,
+    floats,
+    list_of,
+    none_or,
+    of,
+    one_of,
+    refuse_twice,
+    text,
+)
 from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints
 from ..writing import counted
@@ -204,8 +219,8 @@ def _spread_of(X: sp.csr_array) -> _Spread:
     return _Spread(used, place, n_zero, low, high)
 
 
-def varying_columns(X: sp.csr_array) -> tuple[Ints, Floats]:
-    """Return the columns that are not constant, and their standard deviations, zeros included."""
+def varying_columns(X: sp.csr_array) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return the columns that are not constant: their standard deviations, lowest and highest, zeros included."""
     spread = _spread_of(X)
     n_rows, n, place = X.shape[0], len(spread.used), spread.place
     unit = unit_of(spread.low, spread.high)
@@ -214,7 +229,8 @@ def varying_columns(X: sp.csr_array) -> tuple[Ints, Floats]:
     mean = (np.bincount(place, above, n) + spread.n_zero * zero) / n_rows
     squares = np.bincount(place, (above - mean[place]) ** 2, n) + spread.n_zero * (zero - mean) ** 2
     varies = spread.varies(X)
-    return spread.used[varies].astype(np.int64), (np.sqrt(squares / n_rows) * unit)[varies]
+    deviation = np.sqrt(squares / n_rows) * unit
+    return spread.used[varies].astype(np.int64), deviation[varies], spread.low[varies], spread.high[varies]
 
 
 def constant_columns(X: sp.csr_array, most: int) -> tuple[int, Ints]:
@@ -428,6 +444,43 @@ def center_and_scale(moments: Moments) -> tuple[float, float]:
 
 
 # --------------------------------------------------------------------------------------------------
+# What of a table a model was never taught.
+
+
+class Unfamiliar(NamedTuple):
+    """Rows of which one column holds what training has not seen."""
+
+    column: str
+    kind: Literal["missing", "unseen", "beyond"]
+    """No value; a category that training did not have; a number outside of the training range."""
+    rows: Ints
+    detail: str
+    """The categories, or the training range; empty for missing values."""
+
+
+_NAMED = 3
+"""Categories that are named."""
+
+
+def _some(column: str, kind: Literal["missing", "unseen", "beyond"], mask: Bools, detail: str) -> list[Unfamiliar]:
+    return [Unfamiliar(column, kind, np.flatnonzero(mask), detail)] if mask.any() else []
+
+
+def _unseen(name: str, values: Array, categories: list[str | None]) -> list[Unfamiliar]:
+    """Look at a column of text; one that was constant in training has no categories, and is not looked at."""
+    if not categories:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # who asks is told
+        codes = category_codes(name, values, categories)
+    missing = np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+    strange = (codes < 0) & ~missing
+    named = list(dict.fromkeys(str(value) for value in values[strange].tolist()))
+    detail = ", ".join(named[:_NAMED]) + (", …" if len(named) > _NAMED else "")
+    return _some(name, "missing", missing, "") + _some(name, "unseen", strange, detail)
+
+
+# --------------------------------------------------------------------------------------------------
 # The encoder.
 
 
@@ -469,6 +522,8 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         Which columns have an ``is missing`` beside them.
     categories_ : list
         For each column its categories (None: missing), or None for numbers.
+    lows_, highs_ : arrays, one entry a name
+        The lowest and the highest number that training had; 0 for text. Files of older versions have none.
 
     Examples
     --------
@@ -488,6 +543,8 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
     scales_: Floats
     flagged_: Bools
     categories_: list[list[str | None] | None]
+    lows_: Floats
+    highs_: Floats
 
     def __init__(self, max_categories: int = 100) -> None:
         self.max_categories = max_categories
@@ -543,6 +600,40 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             self._refuse_missing_columns(X)
         return self._transform_columns(_read(X, self.columns_, self.layout_), places)
 
+    def unfamiliar(self, X: Any) -> list[Unfamiliar]:
+        """Say what of a table training has not seen: missing values, other categories, numbers beyond its range.
+
+        Columns that are constant in training are not looked at: the model does not look at them either. Of numbered
+        features, a sparse file gives no missing ones.
+
+        Parameters
+        ----------
+        X : Table, data frame, array or CSR matrix
+        """
+        check_is_fitted(self)
+        X = _features(X)
+        if self.layout_ in ("sparse", "numbered"):
+            picked = pick_columns(as_rows(X), np.array(self.columns_, dtype=np.int64) - 1).tocsc()
+            columns: Any = ((name, picked[:, [k]].toarray().ravel()) for k, name in enumerate(self.columns_))
+        else:
+            self._refuse_missing_columns(X)
+            columns = _read(X, self.columns_, self.layout_).items()
+        lows, highs = getattr(self, "lows_", None), getattr(self, "highs_", None)
+        found: list[Unfamiliar] = []
+        for column, ((_, values), name) in enumerate(zip(columns, self.columns_, strict=True)):
+            categories = self.categories_[column]
+            if categories is not None:
+                found += _unseen(name, values, categories)
+            elif self.scales_[column] > 0 or self.flagged_[column]:
+                numbers = as_numbers(name, values)
+                found += _some(name, "missing", np.isnan(numbers), "")
+                if lows is not None and highs is not None:
+                    low, high = float(lows[column]), float(highs[column])
+                    within = f"{low:.4g} to {high:.4g}"
+                    with np.errstate(invalid="ignore"):
+                        found += _some(name, "beyond", (numbers < low) | (numbers > high), within)
+        return found
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of the output, such as ``ph``, ``ph is missing`` or ``colour=red``."""
         check_is_fitted(self)
@@ -562,7 +653,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         for column, (name, found) in enumerate(columns.items()):
             n_missing = found.n_rows - found.n_given
             if found.moments is not None:
-                self.centers_[column], self.scales_[column] = center_and_scale(found.moments)
+                self._learn_numbers(column, found.moments)
                 self.flagged_[column] = 0 < n_missing < found.n_rows
             else:
                 distinct = {*(found.texts or ()), *([None] if n_missing else [])}
@@ -576,6 +667,12 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         self.scales_ = np.ones(len(names))
         self.flagged_ = np.zeros(len(names), dtype=bool)
         self.categories_ = [None] * len(names)
+        self.lows_, self.highs_ = np.zeros((2, len(names)))
+
+    def _learn_numbers(self, column: int, moments: Moments) -> None:
+        self.centers_[column], self.scales_[column] = center_and_scale(moments)
+        if moments.n:
+            self.lows_[column], self.highs_[column] = moments.low, moments.high
 
     def _refuse_nothing(self) -> None:
         if not len(self.get_feature_names_out()):
@@ -585,7 +682,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         self._begin(names)
         for column, (name, values) in enumerate(columns.items()):
             if values.dtype.kind == "f":
-                self.centers_[column], self.scales_[column] = _center_and_scale(name, values)
+                self._learn_numbers(column, _moments(name, values))
                 missing = np.isnan(values)
                 self.flagged_[column] = missing.any() and not missing.all()
             else:
@@ -652,7 +749,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             raise ValueError(f"missing column{plural} {shown}, which the model needs; {found}")
 
     def _fit_sparse(self, X: sp.csr_array) -> None:
-        varying, self.scales_ = varying_columns(X)
+        varying, self.scales_, self.lows_, self.highs_ = varying_columns(X)
         if not len(varying):
             raise _nothing_to_learn_from(X.shape[1])
         self.columns_ = [str(number + 1) for number in varying.tolist()]
@@ -672,6 +769,8 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             "scales_": floats(n, low=0.0),
             "flagged_": flags(n),
             "categories_": list_of(none_or(categories), n),
+            "lows_": absent_or(floats(n)),  # files of older versions have none
+            "highs_": absent_or(floats(n)),
         }
 
     def _check_columns(self, names: list[str]) -> None:
@@ -718,10 +817,10 @@ def _read(X: Any, names: list[str], layout: str) -> Columns:
     return {name: from_objects(objects[:, column]) for column, name in enumerate(names)}
 
 
-def _center_and_scale(name: str, values: Floats) -> tuple[float, float]:
-    """Return mean and standard deviation of what is given; scale 0 for a constant column."""
+def _moments(name: str, values: Floats) -> Moments:
+    """Return what there is to know of the numbers that are given."""
     given = values[~np.isnan(values)]
     if np.isinf(given).any():
         row = int(np.argmax(np.isinf(values)))
         raise ValueError(f"column {name!r} is infinite in row {row}; give a finite number, or leave it missing")
-    return center_and_scale(moments_of(given))
+    return moments_of(given)

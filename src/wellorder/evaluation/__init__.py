@@ -16,7 +16,19 @@ from .explaining import (
     explain,
     write_value as write_value,
 )
-from .fitting import FittedTable, OrderedItems, OrderedList, evaluate_table, fit_table, order_items
+from .fitting import (
+    Chances,
+    FittedTable,
+    OrderedItems,
+    OrderedList,
+    chances_of,
+    evaluate_table,
+    fit_rise as fit_rise,
+    fit_table,
+    held_out_chances as held_out_chances,
+    order_held_out as order_held_out,
+    order_items,
+)
 from .graph_search import GraphSearch, GraphTrial, search_graph
 from .judging import (
     KEPT_LEVELS as KEPT_LEVELS,
@@ -36,6 +48,7 @@ from .leaderboard import (
     make_standing as make_standing,
 )
 from .learning_curves import LearningCurve, learning_curve, table_curve as table_curve
+from .mattering import ColumnImportance, Importance, importance
 from .methods import METHODS, find_method, make_seeded as make_seeded
 from .queries import RUN_METRICS, by_query, evaluate_run, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
@@ -58,6 +71,8 @@ __all__ = [
     "METHODS",
     "RUN_METRICS",
     "BoardView",
+    "Chances",
+    "ColumnImportance",
     "Contribution",
     "CrossValidation",
     "Curve",
@@ -67,6 +82,7 @@ __all__ = [
     "GraphSearch",
     "GraphTrial",
     "Health",
+    "Importance",
     "Leaderboard",
     "LearningCurve",
     "LeftOut",
@@ -88,6 +104,7 @@ __all__ = [
     "Task",
     "bin_grades",
     "by_query",
+    "chances_of",
     "compare",
     "comparison_folds",
     "corrected_resampled_test",
@@ -103,6 +120,7 @@ __all__ = [
     "friedman",
     "hold_outs",
     "holm",
+    "importance",
     "learning_curve",
     "make_leaderboard",
     "make_task",

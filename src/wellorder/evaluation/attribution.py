@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from math import comb
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -200,14 +200,22 @@ def additive_contributions(pieces: Bumps | Steps, rows: Floats) -> Floats:
     rows : array of shape (2, d)
         a, then b.
     """
-    own = ("centre", "weight") if isinstance(pieces, Bumps) else ("threshold", "weight")
     out = np.zeros(rows.shape[1])
-    for k in np.unique(pieces.feature).tolist():
-        mine = pieces.feature == k
-        part = replace(pieces, feature=pieces.feature[mine], **{name: getattr(pieces, name)[mine] for name in own})
+    for k, part in _by_column(pieces):
         of_a, of_b = part.scores(rows)
         out[k] = of_a - of_b
     return out
+
+
+def _by_column(pieces: Bumps | Steps) -> Iterator[tuple[int, Bumps | Steps]]:
+    """Yield each column that is looked at, and the pieces over it."""
+    own = ("centre", "weight") if isinstance(pieces, Bumps) else ("threshold", "weight")
+    for k in np.unique(pieces.feature).tolist():
+        mine = pieces.feature == k
+        yield (
+            k,
+            replace(pieces, feature=pieces.feature[mine], **{name: getattr(pieces, name)[mine] for name in own}),
+        )
 
 
 def forest_contributions(forest: Forest, rows: Floats, player: Ints, n_players: int) -> Floats:
@@ -339,6 +347,55 @@ def members_of(model: Any) -> list[tuple[float, Any]] | None:
     return [(float(weight_of[name] / model.scales_[name]), ranker) for name, ranker in model.rankers_.items()]
 
 
+def summed_parts(model: Any, rows: Any, weight: Floats) -> Floats | None:
+    """Return what each column brings to a weighted sum of many rows' scores; None where scores are no sum over columns.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: linear, or a sum of pieces over single columns, behind scalers perhaps, or an ensemble of such.
+    rows : array or sparse matrix of shape (n, d)
+    weight : array of shape (n,)
+        These sum to zero: a constant that belongs to no column is then worth nothing.
+    """
+    total = float(weight @ np.asarray(list_scores(model, rows), dtype=float))
+    found = _summed(model, rows, weight)
+    if found is None or not _adds_up(found, np.array([total, 0.0])):
+        return None
+    return found
+
+
+def has_pieces(model: Any) -> bool:
+    """Say whether contributions are exact without mixtures: of linear models, sums of pieces, trees, and their sums."""
+    model, _ = _unwrapped(model, (), lambda scalers, nothing: nothing)
+    members = members_of(model)
+    if members is not None:
+        return all(has_pieces(member) for _, member in members)
+    if hasattr(model, "coef_"):
+        return getattr(model, "kernel", "linear") == "linear" and getattr(model, "n_components", None) is None
+    return any(name in getattr(model, "pieces_", {}) for name in _PIECES)
+
+
+def _summed(model: Any, rows: Any, weight: Floats) -> Floats | None:
+    inner, inside = _unwrapped(model, rows, lambda scalers, rows: scalers.transform(rows))
+    members = members_of(inner)
+    if members is not None:
+        parts = [(factor, _summed(member, inside, weight)) for factor, member in members]
+        known = [factor * part for factor, part in parts if part is not None]
+        return np.sum(known, axis=0) if len(known) == len(parts) else None
+    n_columns = inside.shape[1]
+    coef = _weights_of(inner, n_columns)
+    if coef is not None:
+        return np.asarray(coef * np.asarray(weight @ inside).ravel() / getattr(inner, "item_scale_", 1.0))
+    pieces = _pieces_of(inner)
+    if pieces is None or isinstance(pieces, Forest) or sp.issparse(inside):
+        return None
+    out = np.zeros(n_columns)
+    for k, part in _by_column(pieces):
+        out[k] = weight @ part.scores(np.asarray(inside, dtype=float))
+    return out
+
+
 def scores_rows_alone(model: Any) -> bool:
     """Say whether a row's score is the same in whatever list it stands."""
     if hasattr(model, "best_estimator_"):
@@ -360,6 +417,21 @@ def players_of(encoder: TableEncoder) -> Ints:
 
 def _innermost(model: Any, rows: Mixtures) -> tuple[Any, Mixtures]:
     """Step through wrappers, and through scalers, to the model that gives the scores."""
+
+    def scale(scalers: Any, rows: Mixtures) -> Mixtures | None:
+        if rows.numbers is None:
+            return None
+        both = rows.mix(np.repeat([[True], [False]], rows.n_players, axis=1))
+        return NumberMixtures(scalers.transform(both), rows.player, rows.n_players)
+
+    return _unwrapped(model, rows, scale)
+
+
+_R = TypeVar("_R")
+
+
+def _unwrapped(model: Any, rows: _R, scale: Callable[[Any, _R], _R | None]) -> tuple[Any, _R]:
+    """Step inwards, and do with the rows what scalers on the way do; where that cannot be, stop before them."""
     while True:
         if hasattr(model, "best_estimator_"):
             model = model.best_estimator_
@@ -369,10 +441,10 @@ def _innermost(model: Any, rows: Mixtures) -> tuple[Any, Mixtures]:
             type(step).__name__ in _COLUMN_BY_COLUMN for _, step in model.steps[:-1]
         ):
             if len(model.steps) > 1:
-                if rows.numbers is None:
+                scaled = scale(model[:-1], rows)
+                if scaled is None:
                     return model, rows
-                both = rows.mix(np.repeat([[True], [False]], rows.n_players, axis=1))
-                rows = NumberMixtures(model[:-1].transform(both), rows.player, rows.n_players)
+                rows = scaled
             model = model.steps[-1][1]
         else:
             return model, rows
@@ -390,7 +462,8 @@ def _weighted(members: list[tuple[float, Any]], rows: NumberMixtures, sampling: 
     return _exact(total, "the members' contributions, weighted as their scores are")
 
 
-def _linear(model: Any, rows: Mixtures, numbers: Floats) -> Shares | None:
+def _weights_of(model: Any, n_columns: int) -> Floats | None:
+    """Return a linear model's weights, one a column; None for any other model."""
     coef = getattr(model, "coef_", None)
     if (
         coef is None
@@ -399,18 +472,28 @@ def _linear(model: Any, rows: Mixtures, numbers: Floats) -> Shares | None:
     ):
         return None
     weight = np.asarray(coef, dtype=float)
-    if weight.shape not in ((numbers.shape[1],), (1, numbers.shape[1])):
+    return weight.ravel() if weight.shape in ((n_columns,), (1, n_columns)) else None
+
+
+def _pieces_of(model: Any) -> Bumps | Steps | Forest | None:
+    """Return the pieces that a model's scores are sums of; None for a model without."""
+    arrays = getattr(model, "pieces_", {})
+    kind = next((kind for name, kind in _PIECES.items() if name in arrays), None)
+    return None if kind is None else kind.from_arrays({name: np.asarray(part) for name, part in arrays.items()})
+
+
+def _linear(model: Any, rows: Mixtures, numbers: Floats) -> Shares | None:
+    weight = _weights_of(model, numbers.shape[1])
+    if weight is None:
         return None
-    moved = weight.ravel() * ((numbers[0] - numbers[1]) / getattr(model, "item_scale_", 1.0))
+    moved = weight * ((numbers[0] - numbers[1]) / getattr(model, "item_scale_", 1.0))
     return _exact(_gathered(moved, rows), "each weight times the difference of its values")
 
 
 def _pieces(model: Any, rows: Mixtures, numbers: Floats) -> Shares | None:
-    arrays = getattr(model, "pieces_", {})
-    kind = next((kind for name, kind in _PIECES.items() if name in arrays), None)
-    if kind is None:
+    pieces = _pieces_of(model)
+    if pieces is None:
         return None
-    pieces = kind.from_arrays({name: np.asarray(part) for name, part in arrays.items()})
     if isinstance(pieces, Forest):
         found = forest_contributions(pieces, numbers, rows.player, rows.n_players)
         return _exact(found, "the mean over all orders of exchanging values, tree by tree")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from ..data import ComparisonTable, Table, TableRanker
+from ..data import ComparisonTable, PairTable, Table, TableRanker
 from ..methods import Method
 from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
@@ -78,9 +78,14 @@ def measure_resolution(
     if not gathered:
         return None
     distance, right = (np.concatenate(part) for part in zip(*gathered, strict=True))
+    return Resolution(fit_rise(distance, right), float(np.mean(shares)))
+
+
+def fit_rise(distance: Floats, right: Floats) -> Rise:
+    """Return the share of pairs that stand rightly (1 or 0 each) as it rises with their distance."""
     rising = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(distance, right)
     at = np.unique(np.quantile(distance, np.linspace(0.0, 1.0, _MOST_POINTS)))
-    return Resolution((at, rising.predict(at)), float(np.mean(shares)))
+    return at, rising.predict(at)
 
 
 def _held_out_pairs(table: AnyTable, n_scores: int, most: int, rng: np.random.Generator) -> ListedPairs:
@@ -253,6 +258,8 @@ class OrderedList:
 
     group: Any
     rows: tuple[Row, ...]
+    numbers: tuple[int, ...]
+    """Where each of them stands in the table, from 0."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +289,6 @@ def order_items(
         Only so many rows of each list.
     """
     scores = np.asarray(model.decision_function(table), dtype=float)
-    names = table.names()
     threshold = threshold_of(model) if model.supervision_ == "comparisons" else 0.0
     if confidence is None and threshold > 0:
         least: float | None = float(np.nextafter(threshold, np.inf))  # differences up to it are ties
@@ -291,11 +297,83 @@ def order_items(
         sure = CONFIDENCE if confidence is None else confidence
         least = None if model.resolution_ is None else model.spread_ * least_difference(model.resolution_, sure)
         note = _note(least, sure)
-    lists = []
+    return OrderedItems(_lists(table, scores, least, top), table.groups is not None, note)
+
+
+def order_held_out(table: Table, scores: Floats, curve: Rise | None) -> OrderedItems:
+    """Order rows by scores that they have been given, with bands by what held-out pairs say of such scores."""
+    least = None if curve is None else least_difference(curve, CONFIDENCE)
+    note = "no bands: there was no held-out pair" if least is None else _note(least, CONFIDENCE)
+    return OrderedItems(_lists(table, scores, least, None), table.groups is not None, note)
+
+
+def _lists(table: Table, scores: Floats, least: float | None, top: int | None) -> tuple[OrderedList, ...]:
+    lists, names = [], table.names()
     for members in _members(table):
         label = None if table.groups is None else table.groups[members[0]]
-        lists.append(OrderedList(label, _rows(members, scores, names, least)[:top]))
-    return OrderedItems(tuple(lists), table.groups is not None, note)
+        rows = members[np.argsort(-scores[members], kind="stable")[:top]]
+        lists.append(OrderedList(label, _rows(members, scores, names, least)[:top], tuple(rows.tolist())))
+    return tuple(lists)
+
+
+@dataclass(frozen=True)
+class Chances:
+    """How likely it is that the higher of two scores belongs to the better item, by how far the two are apart.
+
+    Attributes
+    ----------
+    distance : array of shape (t,)
+        Differences of scores, rising.
+    above : array of shape (t,)
+    tie : array of shape (t,) or None
+        That there is no difference between the two, where the model has learned from ties.
+    how : str
+        Where this comes from.
+    """
+
+    distance: Floats
+    above: Floats
+    tie: Floats | None
+    how: str
+
+    def at(self, difference: float) -> float:
+        """Return the chance for two scores that are so far apart, whichever is higher; beyond the last, the last."""
+        return float(np.interp(abs(difference), self.distance, self.above))
+
+
+_STEPS = 65
+"""Distances at which a model of comparisons is asked for its probabilities."""
+
+
+def chances_of(model: TableRanker, table: Table) -> Chances | None:
+    """Return what score differences of a model mean: its own probabilities, or what held-out pairs showed.
+
+    None where the model was fitted without looking at held-out pairs, or orders nothing here.
+    """
+    if model.supervision_ == "comparisons" and hasattr(model, "predict_proba") and len(table) > 1:
+        scores = np.asarray(model.decision_function(table), dtype=float)
+        order = np.argsort(-scores, kind="stable")
+        below = order[np.unique(np.linspace(0, len(order) - 1, _STEPS).astype(int))]
+        distance = scores[order[0]] - scores[below]
+        if hasattr(model.ranker_, "probabilities"):  # nobody has the first move
+            found = np.asarray(model.ranker_.probabilities(distance), dtype=float)
+        else:
+            pairs = PairTable(table.source, table, below, np.full(len(below), order[0]))
+            found = np.asarray(model.predict_proba(pairs), dtype=float)
+        distance, first = np.unique(distance, return_index=True)
+        tie = found[first, 1]
+        return Chances(distance, found[first, 2], tie if tie.any() else None, "the model's own probabilities")
+    if model.resolution_ is None or not model.spread_ > 0:
+        return None
+    return held_out_chances(model.resolution_, model.spread_)
+
+
+def held_out_chances(curve: Rise, spread: float = 1.0) -> Chances:
+    """Return what held-out pairs say of differences of scores, given the spread of these."""
+    distance, share = curve
+    how = "if the two differ at all: how often pairs as far apart stood rightly, among rows that the model had not seen"
+    # a higher score is never evidence against its item: where few pairs lie close, less than a half is their chance
+    return Chances(distance * spread, np.maximum(share, 0.5), None, how)
 
 
 def _members(table: Table) -> list[Ints]:

@@ -17,22 +17,32 @@ from ..evaluation import (
     KEPT_LEVELS,
     METHODS,
     AnyTable,
+    Chances,
     Explanation,
+    Importance,
     Leaderboard,
+    OrderedItems,
     Split,
     Standing,
     Task,
     by_query,
+    chances_of,
     explain,
+    fit_rise,
+    held_out_chances,
+    importance,
     make_seeded,
     make_task,
+    order_held_out,
+    order_items,
     plain,
     scores_rows_alone,
     trial_seed,
 )
 from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay
-from ..order import Grades
+from ..order import Grades, draw_pairs
 from ..sweeps import Array, Floats, Ints
+from .ranked import Remarks, write_because
 
 # --------------------------------------------------------------------------------------------------
 # What the records of the first repeat say of single rows: each was scored by a model that had not seen it.
@@ -313,6 +323,117 @@ def _graded(grades: Grades, level: Ints, above: int, below: int) -> str:
 
 
 # --------------------------------------------------------------------------------------------------
+# The things themselves: all items, as the leader puts them.
+
+
+_EXPLAINED = 5
+"""Of the first items, so many have their reasons beside them."""
+
+_PAIRS = 200_000
+"""Held-out pairs that say how far apart scores must be."""
+
+
+@dataclass(frozen=True)
+class LeadersOrder:
+    """The items as the leader of a comparison puts them."""
+
+    method: str
+    ordered: OrderedItems
+    chances: Chances | None
+    remarks: Remarks
+    how: str
+    """Whose scores these are."""
+
+
+def order_by_leader(table: AnyTable, leader: HeldOut, models: _ByFold) -> LeadersOrder | None:
+    """Order all items: graded rows by models that had not seen them, compared items by one that has seen all."""
+    if isinstance(table, ComparisonTable):
+        return _order_compared(table, leader, models)
+    curve = _rise(table, leader)
+    rows = table.take(leader.rows)
+    ordered = order_held_out(rows, leader.standardised(), curve)
+    grades = table.grades()
+    texts = [str(_tidy(level)) for level in grades.levels]
+    graded = [texts[level] if level >= 0 else "" for level in grades.level[leader.rows].tolist()]
+    because: dict[int, str] = {}
+    longest = max(ordered.lists, key=lambda each: len(each.rows), default=None)
+    if longest is not None:
+        because = _because_of_rows(table, leader, models, longest.numbers)
+    how = "each row by a model that had not seen it, in standard deviations of that model's scores"
+    chances = None if curve is None else held_out_chances(curve)
+    return LeadersOrder(models.method, ordered, chances, Remarks(because=because, grade=graded), how)
+
+
+def _rise(table: Table, leader: HeldOut) -> tuple[Floats, Floats] | None:
+    """Return how often held-out pairs stood rightly, by their distance; None without such pairs."""
+    pairs = _lists_of_folds(table, leader).pairs
+    if not pairs.n_pairs:
+        return None
+    scores = leader.standardised()
+    drawn = draw_pairs(pairs, max(1, _PAIRS // len(pairs.active)), np.random.default_rng(0))
+    apart = scores[drawn.high] - scores[drawn.low]
+    return fit_rise(np.abs(apart), (apart > 0).astype(float))
+
+
+def _because_of_rows(table: Table, leader: HeldOut, models: _ByFold, numbers: Sequence[int]) -> dict[int, str]:
+    """Explain the first rows, each by the model that had not seen it, against one in the middle of its test part."""
+    found: dict[int, str] = {}
+    for place in numbers[:_EXPLAINED]:
+        model = models.fit(int(leader.fold[place]))
+        mine = [each for each in numbers if leader.fold[each] == leader.fold[place]]
+        middle = mine[len(mine) // 2]
+        if model is None or middle == place:
+            continue
+        told = _told(model, table, int(leader.rows[place]), int(leader.rows[middle]))
+        found |= {} if told is None else {place: write_because(told)}
+    return found
+
+
+def _order_compared(table: ComparisonTable, leader: HeldOut, models: _ByFold) -> LeadersOrder | None:
+    model = models.fit(None)
+    if model is None:
+        return None
+    outcome = table.comparisons.outcome[leader.rows]
+    signed = (np.sign(outcome) * leader.standardised_differences())[outcome != 0]
+    if len(signed):
+        model.resolution_ = fit_rise(np.abs(signed), (signed > 0).astype(float))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ordered, chances = order_items(model, table.items), chances_of(model, table.items)
+        except _FAILURES:
+            return None
+    because: dict[int, str] = {}
+    (only,) = ordered.lists
+    middle = only.numbers[len(only.numbers) // 2]
+    for row in only.numbers[:_EXPLAINED]:
+        told = None if row == middle else _told(model, table.items, row, middle)
+        because |= {} if told is None else {row: write_because(told)}
+    how = "one model, fitted on all comparisons"
+    return LeadersOrder(models.method, ordered, chances, Remarks(because=because), how)
+
+
+def _told(model: TableRanker, items: Table, a: int, b: int) -> Explanation | None:
+    """Explain two rows, where the model allows it."""
+    if model.encoder_ is None or not scores_rows_alone(model.ranker_):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return named_by_number(explain(model, a, b, items=items), items)
+        except _FAILURES:
+            return None
+
+
+def named_by_number(told: Explanation, items: Table) -> Explanation:
+    """Call numbered features so: a number alone is no name in a sentence."""
+    if isinstance(items.X, pl.DataFrame):
+        return told
+    named = (replace(part, feature=f"feature {part.feature}") for part in told.contributions)
+    return replace(told, contributions=tuple(named))
+
+
+# --------------------------------------------------------------------------------------------------
 # The closer look.
 
 
@@ -324,6 +445,9 @@ _TRIED = 4
 
 _MOST_ROWS = 2_000
 """Held-out rows that level curves look at."""
+
+_MOST_COLUMNS = 150
+"""Columns that are shuffled, one after the other."""
 
 _FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
 
@@ -352,6 +476,10 @@ class CloserLook:
     """The method whose model, fitted on the first training part, the rest is about: the best that allows it."""
     levels: LevelCurvesDisplay | None = None
     whys: tuple[Why, ...] = ()
+    importance: Importance | None = None
+    """What matters overall to the same model, on the same rows."""
+    order: LeadersOrder | None = None
+    """The items as the leader puts them."""
 
 
 def look_closer(table: AnyTable, leaderboard: Leaderboard) -> CloserLook:
@@ -389,6 +517,7 @@ def look_closer(table: AnyTable, leaderboard: Leaderboard) -> CloserLook:
     found: dict[str, Any] = {}
     if leader is not None:
         found["differences"] = _differences(table, leader)
+        found["order"] = order_by_leader(table, leader, _ByFold(table, task, leaderboard, splits))
         rival = choose_rival(leaderboard.standings)
         other = None if rival is None else held_out(leaderboard, rival, splits)
         if rival is not None and other is not None and isinstance(table, Table) and task.split_by == "groups":
@@ -405,14 +534,19 @@ def _differences(table: AnyTable, leader: HeldOut) -> ScoreDifferencesDisplay | 
         outcome = table.comparisons.outcome[leader.rows]
         signed = (np.sign(outcome) * leader.standardised_differences())[outcome != 0]
         return ScoreDifferencesDisplay.from_differences(signed) if len(signed) else None
+    try:
+        return ScoreDifferencesDisplay.from_predictions(_lists_of_folds(table, leader), leader.standardised())
+    except ValueError:  # no pair of different grades
+        return None
+
+
+def _lists_of_folds(table: Table, leader: HeldOut) -> Grades:
+    """Return the grades of held-out rows, of which those of one list and one fold are compared."""
     grades = table.grades()
     group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group.astype(np.int64)
     lists = group[leader.rows] * (leader.fold.max() + 1) + leader.fold
     level = np.where(grades.level[leader.rows] >= 0, grades.level[leader.rows].astype(float), np.nan)
-    try:
-        return ScoreDifferencesDisplay.from_predictions(Grades(level, lists), leader.standardised())
-    except ValueError:  # no pair of different grades
-        return None
+    return Grades(level, lists)
 
 
 class _Models:
@@ -454,6 +588,32 @@ class _Models:
         return TableRanker(model).fit(self.table.take(split.train))
 
 
+class _ByFold:
+    """The leader, fitted once more: on the training part of a fold, or on everything."""
+
+    def __init__(self, table: AnyTable, task: Task, leaderboard: Leaderboard, splits: list[Split]) -> None:
+        self._parts = table, task, leaderboard
+        self._splits = {split.fold: split for split in splits}
+        self._left = _SLOWEST
+        self._fitted: dict[int | None, TableRanker | None] = {}
+        self.method = leaderboard.leader.method
+
+    def fit(self, fold: int | None) -> TableRanker | None:
+        """Return the model of a fold, or of everything; None where it cannot be had, or would take too long."""
+        if fold not in self._fitted:
+            table, task, leaderboard = self._parts
+            self._left -= leaderboard.leader.fit_seconds
+            split = self._splits[min(self._splits) if fold is None else fold]
+            if fold is None:
+                split = Split(split.repeat, split.fold, np.arange(len(table)), split.test)
+            models = _Models(table, task, leaderboard, split)
+            found = models.fit(self.method, probability=fold is None) if self._left >= 0 else None
+            if found is None and fold is None and self._left >= 0:  # too little for probabilities
+                found = models.fit(self.method)
+            self._fitted[fold] = found
+        return self._fitted[fold]
+
+
 def _calibration(models: _Models, table: ComparisonTable, split: Split) -> dict[str, Any]:
     """Judge the probabilities of the best method that gives some, on comparisons that it has not seen."""
     for name in models.names:
@@ -480,10 +640,23 @@ def _inside(models: _Models, table: AnyTable, split: Split) -> dict[str, Any]:
             warnings.simplefilter("ignore")
             try:
                 levels, whys = _levels(model, table, split), _whys(model, table, split)
+                matters = _importance(model, table, split)
             except _FAILURES:
                 continue
-        return {"looked_at": name, "levels": levels, "whys": whys}
+        return {"looked_at": name, "levels": levels, "whys": whys, "importance": matters}
     return {}
+
+
+def _importance(model: TableRanker, table: AnyTable, split: Split) -> Importance | None:
+    """Shuffle columns of the first test part, or of the items; None where that would take long, or says nothing."""
+    n_rows = len(table.items) if isinstance(table, ComparisonTable) else len(split.test)
+    assert model.encoder_ is not None
+    if len(model.encoder_.columns_) > _MOST_COLUMNS or n_rows > _MOST_ROWS:
+        return None
+    try:
+        return importance(model, table.take(split.test), n_repeats=3)
+    except ValueError:  # no pair in this part
+        return None
 
 
 def _levels(model: TableRanker, table: AnyTable, split: Split) -> LevelCurvesDisplay | None:
@@ -503,8 +676,5 @@ def _whys(model: TableRanker, table: AnyTable, split: Split) -> tuple[Why, ...]:
     found = []
     for each in reversed(pairs.values()):
         told = explain(model, each.above, each.below, items=items, names=[names[each.above], names[each.below]])
-        if not isinstance(items.X, pl.DataFrame):  # numbered features: a number alone is no name in a sentence
-            named = (replace(part, feature=f"feature {part.feature}") for part in told.contributions)
-            told = replace(told, contributions=tuple(named))
-        found.append(Why(each.why, told))
+        found.append(Why(each.why, named_by_number(told, items)))
     return tuple(found)

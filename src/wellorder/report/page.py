@@ -8,18 +8,20 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..evaluation import Leaderboard, Protocol, is_share, view_board
+from ..evaluation import Importance, Leaderboard, Protocol, is_share, view_board
 from ..figures import legible, plain
 from ..whole_files import write_whole
 from ..writing import counted, write_bytes, write_seconds
 from .closer_look import CloserLook
 from .pictures import Picture, lay_out_duel, make_pictures, make_reasons
+from .ranked import Ranking, Room, lay_out_ranking
 from .wording import (
     SCALE,
     caution,
@@ -247,7 +249,7 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
     """
     protocol, closer = leaderboard.protocol, closer or CloserLook()
     comparisons = protocol.split_by == "pairs"
-    script = source("sort.js")
+    script = source("sort.js") + source("search.js")
     metrics = explain_metrics(protocol)
     standings = leaderboard.standings
     out_of_time = [each.method for each in leaderboard.left_out if each.for_time]
@@ -283,6 +285,9 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
         duel=None if closer.duel is None else lay_out_duel(closer.duel),
         reasons=reasons,
         looked_at=closer.looked_at,
+        order=closer.order,
+        ranking=_ranking(closer),
+        matters=_with_title(closer.importance),
         steps=explain_protocol(leaderboard),
         metrics=metrics,
     )
@@ -320,6 +325,19 @@ def write(
     return write_whole(path, render(leaderboard, closer, date=date))
 
 
+def _ranking(closer: CloserLook) -> Ranking | None:
+    """Lay out a few of the items: here they are one section of many."""
+    if closer.order is None:
+        return None
+    room = Room(whole=30, first=20, last=5, lists=5)
+    return lay_out_ranking(closer.order.ordered, closer.order.chances, closer.order.remarks, room)
+
+
+def _with_title(found: Importance | None) -> Importance | None:
+    """Call the metric what the page calls it."""
+    return None if found is None else replace(found, metric=metric_title(found.metric))
+
+
 def _summary(leaderboard: Leaderboard) -> tuple[str, ...]:
     """Say in a few words how much was done."""
     protocol, records = leaderboard.protocol, leaderboard.records
@@ -340,6 +358,8 @@ def _contents(
         ("leaderboard", "Leaderboard", bool(leaderboard.standings)),
         *((f"picture-{picture.name}", picture.short, True) for picture in pictures),
         ("duel", "List by list", closer.duel is not None),
+        ("items", "The items", closer.order is not None),
+        ("matters", "What matters", closer.importance is not None),
         ("why", "Why one stands above another", bool(closer.whys)),
         ("health", "The data", leaderboard.health is not None),
         ("left-out", "Left out", bool(leaderboard.left_out) or failed),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..options import INPUT, finite, json_option, output_file, refuse_overwriting
-from ..output import print_json, print_table, say
+from ..output import print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
+    from ...data import Table, TableRanker
     from ...evaluation import OrderedList
 
 _HUGE = 1e9
@@ -22,6 +24,7 @@ Examples:
   wellorder order wines.wo new-wines.csv
   wellorder order wines.wo new-wines.csv --top 10 --confidence 0.9
   wellorder order players.wo players.csv -o ranking.csv
+  wellorder order wines.wo new-wines.csv --report order.html
 """
 )
 @click.argument("model", **INPUT)
@@ -35,9 +38,22 @@ Examples:
     "or, after learning from ties, the model's own threshold]",
 )
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write a CSV file instead.")
+@click.option(
+    "--report",
+    metavar="FILE",
+    callback=output_file,
+    help="Write a page as well: all items to be searched, how sure their order is, why, and what the model does not "
+    "know.",
+)
 @json_option
 def command(
-    model: str, items: tuple[str, ...], top: int | None, confidence: float | None, output: str | None, as_json: bool
+    model: str,
+    items: tuple[str, ...],
+    top: int | None,
+    confidence: float | None,
+    output: str | None,
+    report: str | None,
+    as_json: bool,
 ) -> None:
     """Print items from best to worst.
 
@@ -49,9 +65,10 @@ def command(
     from ...data import items_of, load_table_model, read_for, write_rows
     from ...evaluation import order_items
 
-    refuse_overwriting([model, *items], output)
+    refuse_overwriting([model, *items], output, report)
     ranker = load_table_model(model)
-    ordered = order_items(ranker, items_of(read_for(ranker, items)), confidence=confidence, top=top)
+    table = items_of(read_for(ranker, items))
+    ordered = order_items(ranker, table, confidence=confidence, top=top)
     rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]
     headers = [*(["list"] if ordered.has_groups else []), "rank", "band", "item", "score"]
     if output is not None:
@@ -61,6 +78,20 @@ def command(
     else:
         print_table(headers, [[_shown(cell) for cell in row] for row in rows], right=_numbers(headers))
         say(ordered.note)
+    if report is not None:
+        _write_page(ranker, table, confidence, report)
+        say(f"report: {report}", err=as_json)
+
+
+def _write_page(ranker: TableRanker, table: Table, confidence: float | None, path: str) -> None:
+    import warnings
+
+    from ...report import look_at_order, write_order
+
+    with progress_bar("looking closer"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the order that was printed has warned of the same
+        look = look_at_order(ranker, table, confidence=confidence)
+    write_order(look, path, date=date.today().isoformat())
 
 
 def _rows(ordered: OrderedList, with_group: bool) -> list[list[Any]]:

@@ -1,0 +1,275 @@
+"""Items in their order, laid out for the person who asked: ranks, bands, chances, reasons, and what is not known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from ..evaluation import Chances, Explanation, OrderedItems, OrderedList, write_value
+from ..figures import legible
+from ..writing import NOTHING, write_percent
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many items are there to be read; all are there to be searched."""
+
+    whole: int = 120
+    """A list up to so long is shown whole."""
+    first: int = 100
+    last: int = 10
+    lists: int = 20
+    """Where there are several lists, so many of them, and of each:"""
+    first_of_each: int = 10
+
+
+SEARCHED = 200_000
+"""Items that the page carries along to be searched: more would make a file of tens of megabytes."""
+
+_TABLED = 8
+"""Items of the table of chances."""
+
+_REASONS = 3
+"""Columns that are named as the reason for one item's place."""
+
+_HUGE = 1e9
+"""Scores from here on are written with a power of ten."""
+
+
+@dataclass(frozen=True)
+class ShownItem:
+    """An item in its place."""
+
+    rank: int
+    band: int | None
+    name: str
+    score: str
+    share: float
+    """Where the score lies between the list's lowest and highest, 0 to 1."""
+    behind: str
+    """How likely the first of the list is really above it."""
+    opens: bool
+    """Whether a band begins with it."""
+    grade: str = ""
+    because: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownList:
+    """The first items of a list, and the last ones where it is long."""
+
+    name: str
+    n_items: int
+    first: tuple[ShownItem, ...]
+    last: tuple[ShownItem, ...]
+
+    @property
+    def has_reasons(self) -> bool:
+        """Whether it is said of any what speaks for it."""
+        return any(item.because for item in self.first)
+
+    @property
+    def left_out(self) -> int:
+        """Items between, that are found by searching."""
+        return self.n_items - len(self.first) - len(self.last)
+
+
+@dataclass(frozen=True)
+class Against:
+    """One of the first items, and how likely it is really above each of the first."""
+
+    name: str
+    chances: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All that a page shows of items in their order."""
+
+    lists: tuple[ShownList, ...]
+    n_lists: int
+    n_items: int
+    note: str
+    has_groups: bool
+    has_bands: bool
+    has_chances: bool
+    has_grades: bool
+    chances: str
+    """Where the chances come from."""
+    table: tuple[Against, ...]
+    search: Markup
+    """JSON for the script: every item, and what differences are worth."""
+    n_searched: int
+    has_ties: bool = False
+    """Whether two may be no different."""
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """What is to be said of single rows, by their number in the table."""
+
+    unfamiliar: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    because: Mapping[int, str] = field(default_factory=dict)
+    grade: Sequence[str] | None = None
+    strangers: frozenset[int] = frozenset()
+    """Rows of which nothing is known: of these there are no chances."""
+
+
+def lay_out_ranking(
+    ordered: OrderedItems, chances: Chances | None = None, remarks: Remarks | None = None, room: Room | None = None
+) -> Ranking:
+    """Lay ranked items out: the first and the last of each list to be read, all of them to be searched.
+
+    Parameters
+    ----------
+    ordered : OrderedItems
+        Whole lists, not their tops.
+    chances : Chances, optional
+    remarks : Remarks, optional
+    room : Room, optional
+    """
+    told, room = remarks or Remarks(), room or Room()
+    lists = [each for each in ordered.lists if each.rows]
+    several = len(lists) > 1
+    shown = tuple(_shown(each, chances, told, room, several=several) for each in lists[: room.lists])
+    n_items = sum(len(each.rows) for each in lists)
+    return Ranking(
+        lists=shown,
+        n_lists=len(lists),
+        n_items=n_items,
+        note=ordered.note[:1].upper() + ordered.note[1:] + ".",
+        has_groups=ordered.has_groups,
+        has_bands=any(item.band is not None for each in shown for item in each.first),
+        has_chances=chances is not None,
+        has_grades=told.grade is not None,
+        chances="" if chances is None else chances.how,
+        table=_table(lists[0], chances, told) if lists and chances is not None and not several else (),
+        search=_searchable(lists, ordered.has_groups, chances, told),
+        n_searched=min(n_items, SEARCHED),
+        has_ties=chances is not None and chances.tie is not None,
+    )
+
+
+def write_because(explanation: Explanation) -> str:
+    """Name what speaks for an item: its values, and how much each adds."""
+    speaking = [each for each in explanation.contributions if each.contribution > 0]
+    largest = speaking[0].contribution if speaking else 0.0
+    named = [each for each in speaking if each.contribution > 0.1 * largest][:_REASONS]
+    return "; ".join(
+        f"{write_value(each.feature)} = {write_value(each.a)} ({explanation.write(each.contribution)})"
+        for each in named
+    )
+
+
+def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, room: Room, *, several: bool) -> ShownList:
+    n = len(each.rows)
+    n_first, n_last = (n, 0) if n <= room.whole else (room.first, room.last)
+    if several:
+        n_first, n_last = min(n, room.first_of_each), 0
+    scores = np.array([row[3] for row in each.rows])
+    top, bottom = float(scores[0]), float(scores[-1])
+    reach = top - bottom if np.isfinite(top - bottom) and top > bottom else 1.0
+
+    def item(place: int) -> ShownItem:
+        rank, band, name, score = each.rows[place]
+        number = each.numbers[place]
+        unknown = number in remarks.strangers or each.numbers[0] in remarks.strangers
+        behind = "" if chances is None or unknown or score == top else write_chance(chances.at(top - score))
+        return ShownItem(
+            rank,
+            band,
+            name,
+            _write_score(score),
+            float(np.clip((score - bottom) / reach, 0.0, 1.0)) if np.isfinite(score) else 0.0,
+            behind,
+            place > 0 and band != each.rows[place - 1][1],
+            "" if remarks.grade is None else remarks.grade[number],
+            remarks.because.get(number, ""),
+            remarks.unfamiliar.get(number, ()),
+        )
+
+    last = range(n - n_last, n)
+    name = "" if each.group is None else str(each.group)
+    return ShownList(name, n, tuple(map(item, range(n_first))), tuple(map(item, last)))
+
+
+def _write_score(score: float) -> str:
+    return f"{score:.3f}" if abs(score) < _HUGE else f"{score:.4g}"
+
+
+def write_chance(share: float) -> str:
+    """Write a probability, none of them as certain.
+
+    Examples
+    --------
+    >>> from wellorder.report.ranked import write_chance
+    >>> [write_chance(share) for share in (0.0, 0.514, 0.999)]
+    ['< 1 %', '51 %', '> 99 %']
+    """
+    if share > 0.99:
+        return "> 99 %"
+    return "< 1 %" if share < 0.01 else write_percent(share, 0)
+
+
+def _table(each: OrderedList, chances: Chances, remarks: Remarks) -> tuple[Against, ...]:
+    """Hold the first items against each other."""
+    known = (row for row, number in zip(each.rows, each.numbers, strict=True) if number not in remarks.strangers)
+    first = list(islice(known, _TABLED))
+    if len(first) < 2:
+        return ()
+    return tuple(
+        Against(
+            own[2],
+            tuple(
+                NOTHING if one == other else _chance(chances, own[3] - theirs[3]) for other, theirs in enumerate(first)
+            ),
+        )
+        for one, own in enumerate(first)
+    )
+
+
+def _chance(chances: Chances, difference: float) -> str:
+    """Write the chance that one is above another, given how far its score is above; equal scores say nothing."""
+    if difference == 0:
+        return "equal"
+    above = chances.at(difference)
+    if difference < 0:
+        tie = 0.0 if chances.tie is None else float(np.interp(-difference, chances.distance, chances.tie))
+        above = 1.0 - above - tie
+    return write_chance(above)
+
+
+def _searchable(lists: Sequence[OrderedList], has_groups: bool, chances: Chances | None, remarks: Remarks) -> Markup:
+    """Return JSON that may stand in a page: no tag can begin in it."""
+    rows: list[list[Any]] = []
+    strangers: list[int] = []
+    for each in lists:
+        for (rank, band, name, score), number in zip(each.rows, each.numbers, strict=True):
+            if len(rows) == SEARCHED:
+                break
+            more = [legible(str(each.group))] if has_groups else []
+            said = "; ".join(remarks.unfamiliar.get(number, ()))
+            grade = [] if remarks.grade is None else [legible(remarks.grade[number])]
+            shown = float(f"{score:.6g}") if np.isfinite(score) else None
+            rows.append([rank, band, legible(name), shown, legible(said), *grade, *more])
+            if number in remarks.strangers:
+                strangers.append(len(rows) - 1)
+    columns = ["rank", "band", "item", "score", "remarks"]
+    columns += [*(["grade"] if remarks.grade is not None else []), *(["list"] if has_groups else [])]
+    data: dict[str, Any] = {"columns": columns, "rows": rows, "strangers": strangers}
+    if chances is not None:
+        data["chances"] = {
+            "distance": [float(f"{value:.6g}") for value in chances.distance.tolist()],
+            "above": [round(value, 4) for value in chances.above.tolist()],
+            "tie": None if chances.tie is None else [round(value, 4) for value in chances.tie.tolist()],
+        }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return Markup(safe)
