@@ -25,6 +25,8 @@ def test_the_number_of_processes_and_the_memory_are_in_the_json(run, wines):
         for standing in board["standings"]:
             del standing["search_seconds"], standing["fit_seconds"]
     assert boards[0]["standings"] == boards[1]["standings"]
+    assert boards[0]["hears_rows"]
+    assert boards[0]["more_needed"] > 0
     assert run(*options, "--jobs", 0).code == 2
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -182,6 +183,8 @@ def as_plain(board: Leaderboard) -> dict[str, Any]:
         "left_out": [asdict(each) for each in board.left_out],
         "protocol": asdict(board.protocol),
         "is_complete": board.is_complete,
+        "hears_rows": board.hears_rows,
+        "more_needed": board.more_needed if board.more_needed is not None and isfinite(board.more_needed) else None,
     }
 
 
