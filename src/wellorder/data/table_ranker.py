@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..order import own_order
-from ..scoring import advantage_of, count_fitted_groups, list_scores, ranks_lists
+from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, list_scores, ranks_lists
 from ..spaces import Pairs
 from ..state import (
     ANY,
@@ -50,7 +50,7 @@ _ROUNDING = 1e-9
 
 def _has_probabilities(model: TableRanker) -> bool:
     ranker = getattr(model, "ranker_", model.ranker)
-    if hasattr(ranker, "probabilities") or (hasattr(ranker, "compare") and hasattr(ranker, "predict_proba")):
+    if gives_probabilities(ranker, "comparisons"):
         return True
     raise AttributeError(
         f"{type(ranker).__name__} gives no probabilities of outcomes; CompareSVM(probability=True) does, and Davidson"

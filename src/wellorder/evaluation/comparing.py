@@ -12,7 +12,7 @@ from ..memory import available_bytes
 from ..metrics import AnyMetric, is_ours
 from .board_run import BoardRun, Plan, Progress, choose_methods, decide_jobs
 from .doctor import examine
-from .judging import default_metrics, read_metrics
+from .judging import default_metrics, read_metrics, wants_probabilities
 from .leaderboard import Leaderboard, Protocol, make_leaderboard
 from .methods import METHODS
 from .records import RecordFile
@@ -52,7 +52,9 @@ def compare(
         Names as in ``wellorder compare --models``; all that suit the data unless given.
     metric : str, Metric or Definition, optional
         What the searches and the leaderboard go by; "swapped_pairs" unless given, or "comparison_error" of comparisons
-        with ties. A function of your own comes through :func:`wellorder.metrics.make`.
+        with ties. One of probabilities, such as "rps" or "log_loss", is for methods that give them; those that do not
+        are left out, or refused if they are named. A function of your own comes through
+        :func:`wellorder.metrics.make`.
     metrics : sequence of str, Metric or Definition, optional
         What is measured besides.
     n_folds, n_repeats, inner_folds, seed : int
@@ -102,7 +104,7 @@ def compare(
     )
     splits = task.splits(n_folds, n_repeats, seed)
     first = next(splits)
-    chosen, left_out, memory = choose_methods(task, methods, first)
+    chosen, left_out, memory = choose_methods(task, methods, first, wants_probabilities(protocol.measures))
     jobs, at_once = decide_jobs(n_jobs, memory, len(task.order))
     protocol = replace(protocol, n_folds=task.n_folds(n_folds), n_jobs=jobs, memory=memory)
     if task.times is not None:  # the past is there once

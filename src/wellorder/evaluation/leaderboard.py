@@ -216,8 +216,9 @@ def make_leaderboard(
     values = {name: _values(kept, name, protocol.metric) for name in methods}
     ranked = sorted(methods, key=lambda name: (np.isnan(known_mean(values[name])), -sign * known_mean(values[name])))
     silent = {record.method for record in kept if record.orders_nothing} - {ranked[0]}
-    tested = [name for name in ranked if name not in silent]
-    evidence = _evidence(kept, tested, protocol.metric)
+    infinite = {name for name in methods if np.isinf(values[name]).any()}  # a log loss, where what came was ruled out
+    tested = [name for name in ranked if name not in silent | infinite]
+    evidence = _evidence(kept, tested, protocol.metric) if tested else None
     if evidence is None:  # the splits alone say how sure it is
         columns = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
         p_values = dict(zip(ranked[1:], _against_leader(kept, columns), strict=True))
@@ -309,7 +310,7 @@ def make_standing(
     finite = values[np.isfinite(values)]
     n_without_order = sum(record.orders_nothing for record in mine)
     low = high = float("nan")
-    if n_without_order:
+    if n_without_order or np.isinf(values).any():
         ends = None
     elif ends is None and len(finite) > 2 and float(np.ptp(finite)) > 0:
         sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]

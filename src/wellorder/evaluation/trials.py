@@ -27,7 +27,7 @@ from ..order import Comparisons
 from ..samples import Sample
 from ..sweeps import THREADS_FROM, Floats
 from .evidence import keep_parts
-from .judging import rule_of
+from .judging import rule_of, wants_probabilities
 from .leaderboard import Protocol
 from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
@@ -170,7 +170,9 @@ def run_trial(
     with hear_warnings() as heard:
         try:
             part = task.training_part(split.train)
-            model = make_seeded(method, seed, protocol.measures[0])
+            judged = protocol.measures
+            foretelling = wants_probabilities(judged) is not None
+            model = make_seeded(method, seed, judged[0], foretelling=foretelling)
             with deadline(left) as end:
                 params = choose_params(
                     model,
@@ -178,7 +180,7 @@ def run_trial(
                     part,
                     n_folds=protocol.inner_folds,
                     seed=seed,
-                    metric=protocol.measures[0],
+                    metric=judged[0],
                     deadline=left,
                     most=method.most_searched,
                     one_fit=one_fit,
@@ -188,8 +190,9 @@ def run_trial(
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             rule = rule_of(model, task.order)
-            judgement = task.judge(scores, split.test, protocol.measures, **rule)
-            parts = keep_parts(protocol.measures[0], task.order, split.test, scores, **rule)
+            chances = task.chances(model, part, split.test) if foretelling else None
+            judgement = task.judge(scores, split.test, judged, chances, **rule)
+            parts = keep_parts(judged[0], task.order, split.test, scores, chances, **rule)
         except TimeIsUp:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"
