@@ -117,6 +117,7 @@ __all__ = [
     "examine",
     "explain",
     "find_method",
+    "find_row",
     "fit_table",
     "folds",
     "friedman",

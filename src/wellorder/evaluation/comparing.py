@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -47,7 +47,7 @@ def compare(
     Parameters
     ----------
     table : Table or ComparisonTable
-        What :func:`wellorder.read` gives.
+        What :func:`wellorder.read` gives, of a file or of a data frame.
     methods : sequence of str, optional
         Names as in ``wellorder compare --models``; all that suit the data unless given.
     metric : str, Metric or Definition, optional
@@ -91,6 +91,7 @@ def compare(
     >>> board.leader.method
     'ridge'
     """
+    _refuse_grades(table, methods)
     task = make_task(table)
     protocol = _protocol(
         task,
@@ -146,6 +147,23 @@ def compare(
         is_complete=run.is_complete,
         time_was_up=run.time_was_up,
     )
+
+
+def _refuse_grades(table: Any, methods: Any) -> None:
+    """Say how to go on to whoever compares as other libraries fit: with X and y."""
+    listed = isinstance(methods, Iterable) and not isinstance(methods, str)
+    if isinstance(methods, str):
+        raise ValueError(f"methods={methods!r} is one text; give a list of names, [{methods!r}]")
+    if methods is None or (listed and all(isinstance(name, str) and name in METHODS for name in methods)):
+        return
+    if not isinstance(table, AnyTable):
+        column = str(getattr(methods, "name", None) or "grade")
+        frame = f"X.assign({column}=y)" if hasattr(table, "assign") and column.isidentifier() else "frame"
+        raise TypeError(
+            "compare takes a table that has the grades as a column, and then names of methods, not X and y; give it "
+            f"wo.read({frame}, target={column!r})"
+            + ("" if frame != "frame" else f", with the grades as the column {column!r} of a data frame")
+        )
 
 
 def _protocol(task: Task, metric: AnyMetric | None, metrics: Sequence[AnyMetric], **settings: Any) -> Protocol:

@@ -146,9 +146,14 @@ class LeftOut:
     """Whether it may well have been good, and there was no time for it."""
 
 
+_WIDTH = 80
+_SHOWN = 18
+"""Columns of text, and rows, of a leaderboard on a screen of 24 lines."""
+
+
 @dataclass(frozen=True)
 class Leaderboard:
-    """Every method on the same splits, best first."""
+    """Every method on the same splits, best first; ``print`` shows all that there is to read."""
 
     data: str
     greater_is_better: bool
@@ -183,6 +188,21 @@ class Leaderboard:
     def of(self, method: str) -> tuple[Record, ...]:
         """Return the records of one method, in the order of the splits."""
         return _of(self.records, method)
+
+    def __repr__(self) -> str:
+        """Write what fits a screen: the best methods, and where to find the rest."""
+        view, n_more = view_board(self), len(self.standings) - _SHOWN
+        more = "not complete; " if view.missing else ""
+        more += f"{n_more} more methods; " if n_more > 0 else ""
+        return (
+            f"{view.on_screen(_SHOWN, _WIDTH)}\n({more}print(board) shows everything, board.standings has the numbers)"
+        )
+
+    def __str__(self) -> str:
+        """Write every method, every column and every note."""
+        view = view_board(self)
+        missing = [f"not complete: {view.missing}"] if view.missing else []
+        return "\n".join([view.as_text(), *view.below, *missing])
 
     def _repr_html_(self) -> str:
         """Draw the board for a notebook; every name is escaped."""

@@ -46,7 +46,10 @@ class Task:
 
     def __init__(self, table: AnyTable) -> None:
         if not isinstance(table, Table | ComparisonTable):
-            raise TypeError(f"this takes a table, not {type(table).__name__}; read a file with wo.read(path, target=…)")
+            raise TypeError(
+                f"this takes a table, not {type(table).__name__}; wo.read makes one, of a file or of a data frame that "
+                "has the grades as a column: wo.read(path_or_frame, target='grade')"
+            )
         self.table = table
         self.order = table.order()
         self._last: tuple[Ints, TrainingPart] | None = None
