@@ -14,6 +14,7 @@ from .explaining import (
     cut as cut,
     cut_apart as cut_apart,
     explain,
+    find_row,
     write_value as write_value,
 )
 from .fitting import (

@@ -240,7 +240,7 @@ def make_leaderboard(
     tested = [name for name in ranked if name not in silent | infinite]
     evidence = _evidence(kept, tested, protocol.metric) if tested else None
     if evidence is None:  # the splits alone say how sure it is
-        columns = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
+        columns = [values[name] if name in tested else np.full(len(values[name]), np.nan) for name in ranked]
         p_values = dict(zip(ranked[1:], _against_leader(kept, columns), strict=True))
         ends = {}
     else:
