@@ -194,9 +194,7 @@ class Leaderboard:
         view, n_more = view_board(self), len(self.standings) - _SHOWN
         more = "not complete; " if view.missing else ""
         more += f"{n_more} more methods; " if n_more > 0 else ""
-        return (
-            f"{view.on_screen(_SHOWN, _WIDTH)}\n({more}print(board) shows everything, board.standings has the numbers)"
-        )
+        return f"{view.on_screen(_SHOWN, _WIDTH)}\n({more}print(board) shows all, board.standings has numbers)"
 
     def __str__(self) -> str:
         """Write every method, every column and every note."""
