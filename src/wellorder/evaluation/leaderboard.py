@@ -193,8 +193,8 @@ class Leaderboard:
         """Write what fits a screen: the best methods, and where to find the rest."""
         view, n_more = view_board(self), len(self.standings) - _SHOWN
         more = "not complete; " if view.missing else ""
-        more += f"{n_more} more methods; " if n_more > 0 else ""
-        return f"{view.on_screen(_SHOWN, _WIDTH)}\n({more}print(board) shows all, board.standings has numbers)"
+        more += f"{n_more} more; " if n_more > 0 else ""
+        return f"{view.on_screen(_SHOWN, _WIDTH)}\n({more}print(board) shows all, board.standings has the numbers)"
 
     def __str__(self) -> str:
         """Write every method, every column and every note."""
