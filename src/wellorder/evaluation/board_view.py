@@ -250,6 +250,8 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         yield f"baselines: {', '.join(baselines)}"
     if silent := [each.method for each in standings if each.n_without_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
+    if infinite := [each.method for each in standings if math.isinf(each.mean)]:
+        yield f"what came had been given no chance on some split, and nothing is tested: {', '.join(infinite)}"
     if stopped := [
         f"{each.method} ({each.n_stopped} of {each.n_splits} splits)" for each in standings if each.n_stopped
     ]:
