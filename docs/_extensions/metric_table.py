@@ -1,4 +1,4 @@
-"""``metric-table``: every metric of grades, of their probabilities, or of comparisons, and how to read it, taken from the registry itself."""
+"""``metric-table``: every metric of grades, of their probabilities or of comparisons, taken from the registry."""
 
 from __future__ import annotations
 
