@@ -104,6 +104,14 @@ def test_a_comparison_of_runs_is_a_table(run, tmp_path):
     assert (found.code, found.err) == (0, "")
     for word in ("old.txt", "new.txt", "difference", "95 % interval", "p = 0.", "won", "30 queries"):
         assert word in found.out
+    with (tmp_path / "qrels.txt").open("a") as file:
+        file.write("q99 0 d1 0\n")
+    for name in ("old.txt", "new.txt"):
+        with (tmp_path / name).open("a") as file:
+            file.write("q99 Q0 d1 1 1.0 me\n")
+    found = run("evaluate", "old.txt", "new.txt", "--qrels", "qrels.txt", "--metric", "mrr")
+    assert "31 queries" in found.out
+    assert "without a relevant item do not count" in found.out
     same = run("evaluate", "old.txt", "old.txt", "--qrels", "qrels.txt", "--metric", "mrr")
     assert "p = 1" in same.out
 

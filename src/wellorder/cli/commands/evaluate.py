@@ -120,6 +120,8 @@ def _print_comparison(found: Sequence[RunDifference], names: Sequence[str], n_qu
         say()
         print_table(["metric", *headers[4:]], [(row[0], *row[4:]) for row in rows], right=(3, 4, 5), whole=(1, 2))
     say(f"{_queries(n_queries)}; the difference is {names[1]} less {names[0]}")
+    if any(each.n_queries < n_queries for each in found):
+        say("queries without a relevant item do not count; with (empty=0) in a metric's name they do, as 0")
     say(f"won: queries on which {names[1]} is better")
     say("tests are by randomisation over the queries, each metric by itself")
 
