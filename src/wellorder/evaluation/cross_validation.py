@@ -19,7 +19,7 @@ from ..samples import Sample, read_sample
 from ..sweeps import Floats, Ints
 from .evidence import gather, keep_parts
 from .judging import (
-    chances_of,
+    foretell,
     judge_model,
     read_metrics,
     refuse_without_probabilities,
@@ -204,8 +204,8 @@ def _try(
         parts: dict[str, Parts | None] = dict.fromkeys(map(str, measures))
         if not testing.holds_pairs:
             rule = rule_of(model, testing.order)
-            chances = chances_of(model, testing.X, testing.order) if wants_probabilities(measures) else None
-            parts = {str(each): keep_parts(each, whole, rows, scores, chances, **rule) for each in measures}
+            foretold = foretell(model, testing.X, testing.order) if wants_probabilities(measures) else None
+            parts = {str(each): keep_parts(each, whole, rows, scores, foretold, **rule) for each in measures}
         return judged, parts, fitted - began, perf_counter() - fitted
 
 

@@ -33,7 +33,7 @@ from scipy import stats
 from ..metrics import Influence, Metric, influence_of, influence_of_probabilities, semidefinite
 from ..order import Comparisons, Grades
 from ..sweeps import Floats, Ints
-from .judging import Chances
+from .judging import Foretold
 from .records import Parts
 
 # --------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def keep_parts(
     whole: Grades | Comparisons,
     rows: Ints,
     scores: Floats,
-    chances: Chances | None = None,
+    foretold: Foretold | None = None,
     **rule: float,
 ) -> Parts | None:
     """Return what the units of a test part add to a method's value; None where the metric is no mean over several.
@@ -63,7 +63,7 @@ def keep_parts(
         The rows, or comparisons, of the test part.
     scores : array
         Of these rows; of comparisons, of all items.
-    chances : Chances, optional
+    foretold : Foretold, optional
         Of these rows or comparisons, for a metric of probabilities.
     **rule : float
         What a model makes of differences, of comparisons: ``threshold`` and ``advantage``.
@@ -74,8 +74,8 @@ def keep_parts(
     if isinstance(part, Grades) and not metric.definition.takes_weights:
         part = part.without_weights()
     try:
-        if chances is not None and metric.definition.judges_probabilities:
-            found = influence_of_probabilities(part, chances.probabilities, metric, **chances.options)
+        if foretold is not None and metric.definition.judges_probabilities:
+            found = influence_of_probabilities(part, foretold.probabilities, metric, **foretold.options)
         else:
             found = influence_of(part, scores, metric, **rule)
     except ValueError:  # not defined on this part: its value is NaN, and says so

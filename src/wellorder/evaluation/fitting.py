@@ -16,7 +16,7 @@ from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
 from ..scoring import gives_probabilities, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
-from .judging import Chances, chances_of, default_metrics, read_metrics, rule_of, threshold_of, wants_probabilities
+from .judging import Foretold, default_metrics, foretell, read_metrics, rule_of, threshold_of, wants_probabilities
 from .methods import METHODS, find_method, foretelling_methods, make_seeded, refuse_silent
 from .searching import choose_params
 from .significance import known_mean
@@ -254,23 +254,23 @@ def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[AnyMet
     if not isinstance(table, ComparisonTable):
         warn_if_groups_are_lost(model, table.groups, "read the table with group=")
     scores = np.asarray(model.decision_function(table.rows), dtype=float)
-    chances = None
+    foretold = None
     if (metric := wants_probabilities(wanted)) is not None:
-        chances = _chances(model, table, metric)
+        foretold = _foretold(model, table, metric)
     rule = rule_of(model, task.order)
-    return task.judge(scores, np.arange(len(table)), wanted, chances, **rule).metrics
+    return task.judge(scores, np.arange(len(table)), wanted, foretold, **rule).metrics
 
 
-def _chances(model: TableRanker, table: AnyTable, metric: Metric) -> Chances:
+def _foretold(model: TableRanker, table: AnyTable, metric: Metric) -> Foretold:
     """Return a model's probabilities of what a table holds."""
     order = table.order()
     if not gives_probabilities(model.ranker_, order.kind):
         able = " and ".join(foretelling_methods(order.kind))
         raise ValueError(f"{metric} judges probabilities, and {type(model.ranker_).__name__} gives none; {able} do")
     if isinstance(table, ComparisonTable):
-        return Chances(model.predict_proba(table))
+        return Foretold(model.predict_proba(table))
     assert model.encoder_ is not None  # only items that were compared may have no columns
-    return chances_of(model.ranker_, model.encoder_.transform(table.rows), order)
+    return foretell(model.ranker_, model.encoder_.transform(table.rows), order)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -328,7 +328,7 @@ def read_metrics(metrics: AnyMetric | Iterable[AnyMetric], supervision: Kind) ->
 
 
 @dataclass(frozen=True)
-class Chances:
+class Foretold:
     """What a model says of rows, or of comparisons: a probability of each level, or of each outcome."""
 
     probabilities: Floats
@@ -347,15 +347,15 @@ def wants_probabilities(metrics: Iterable[Metric]) -> Metric | None:
     return next((metric for metric in metrics if metric.definition.judges_probabilities), None)
 
 
-def chances_of(model: Any, X: Any, order: Grades | Comparisons) -> Chances:
+def foretell(model: Any, X: Any, order: Grades | Comparisons) -> Foretold:
     """Return the probabilities that a fitted model gives: of the rows of X, or of comparisons of them."""
     if isinstance(order, Grades):
-        return Chances(np.asarray(model.predict_proba(X)), {"levels": model.classes_})
+        return Foretold(np.asarray(model.predict_proba(X)), {"levels": model.classes_})
     if hasattr(model, "probabilities"):
         scores = np.asarray(list_scores(model, X), dtype=float)
         apart = scores[order.right] - scores[order.left] - advantage_of(model)
-        return Chances(np.asarray(model.probabilities(apart)))
-    return Chances(np.asarray(model.predict_proba(Pairs(X, order.left, order.right))))
+        return Foretold(np.asarray(model.probabilities(apart)))
+    return Foretold(np.asarray(model.predict_proba(Pairs(X, order.left, order.right))))
 
 
 _WHO_GIVES = {
@@ -415,11 +415,11 @@ def judge_grades(
     scores: Floats,
     metrics: Sequence[AnyMetric],
     bins: Bins | None = None,
-    chances: Chances | None = None,
+    foretold: Foretold | None = None,
 ) -> Judgement:
     """Judge scores of graded rows; a metric that is not defined there is NaN.
 
-    ``bins`` are the rows' places in the grade × grade table, where the bins are those of a larger table; ``chances``
+    ``bins`` are the rows' places in the grade × grade table, where the bins are those of a larger table; ``foretold``
     are what metrics of probabilities judge.
     """
     with warnings.catch_warnings():
@@ -427,7 +427,7 @@ def judge_grades(
         values = {
             str(metric): metric.of_order(grades, scores) if chosen is None else chosen.judge(metric, grades)
             for metric in map(parse, metrics)
-            for chosen in [_judged_chances(metric, chances)]
+            for chosen in [_judged_foretold(metric, foretold)]
         }
         curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
@@ -459,11 +459,11 @@ def judge_comparisons(
     metrics: Sequence[AnyMetric],
     threshold: float = 0.0,
     advantage: float = 0.0,
-    chances: Chances | None = None,
+    foretold: Foretold | None = None,
 ) -> Judgement:
     """Judge item scores against comparisons, given what a model makes of them; NaN where a metric is not defined.
 
-    ``chances`` are what metrics of probabilities judge.
+    ``foretold`` are what metrics of probabilities judge.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
@@ -472,7 +472,7 @@ def judge_comparisons(
             if chosen is None
             else chosen.judge(metric, comparisons)
             for metric in (parse(each, "comparisons") for each in metrics)
-            for chosen in [_judged_chances(metric, chances)]
+            for chosen in [_judged_foretold(metric, foretold)]
         }
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
     differences = scores[comparisons.right] - scores[comparisons.left]
@@ -481,13 +481,13 @@ def judge_comparisons(
     return Judgement(values, None, curve, bool(len(decided)) and not decided.any())
 
 
-def _judged_chances(metric: Metric, chances: Chances | None) -> Chances | None:
+def _judged_foretold(metric: Metric, foretold: Foretold | None) -> Foretold | None:
     """Return what a metric judges in place of scores; None where it judges these."""
     if not metric.definition.judges_probabilities:
         return None
-    if chances is None:
+    if foretold is None:
         raise ValueError(f"{metric} judges probabilities, and there are none")
-    return chances
+    return foretold
 
 
 def _are_all_tied(grades: Grades, scores: Floats) -> bool:
@@ -507,11 +507,11 @@ def judge_model(model: Any, part: Sample, metrics: Sequence[Metric], scores: Flo
         if part.holds_pairs:
             return [_of_pairs(metric, model, part, scores) for metric in metrics]
         scores, order = part.scores(model) if scores is None else scores, part.order
-        chances = chances_of(model, part.X, order) if wants_probabilities(metrics) else None
+        foretold = foretell(model, part.X, order) if wants_probabilities(metrics) else None
         rule = rule_of(model, order)
         return [
-            chances.judge(metric, order)
-            if chances is not None and metric.definition.judges_probabilities
+            foretold.judge(metric, order)
+            if foretold is not None and metric.definition.judges_probabilities
             else metric.of_order(order, scores, **rule)
             for metric in metrics
         ]
@@ -524,7 +524,7 @@ def _of_pairs(metric: Metric, model: Any, part: Sample, scores: Floats | None) -
     """
     outcome = part.order.outcome if isinstance(part.order, Comparisons) else None
     if metric.definition.judges_probabilities:
-        return Chances(np.asarray(model.predict_proba(part.X))).judge(metric, part.order)
+        return Foretold(np.asarray(model.predict_proba(part.X))).judge(metric, part.order)
     if metric.name in ("swapped_pairs", "comparison_error"):
         return 1.0 - float(model.score(part.X, outcome))
     differences = part.scores(model) if scores is None else scores

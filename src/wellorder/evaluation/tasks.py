@@ -18,7 +18,7 @@ from ..order import Comparisons, Grades, Kind
 from ..samples import Sample
 from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
-from .judging import Bins, Chances, Judgement, bin_grades, chances_of, judge_comparisons, judge_grades
+from .judging import Bins, Foretold, Judgement, bin_grades, foretell, judge_comparisons, judge_grades
 from .methods import measure_size
 from .splits import Split, feasible_folds, feasible_n_folds, n_lists_with_pair, time_cuts
 
@@ -115,24 +115,25 @@ class Task:
         test = self.table.take(rows).rows
         return np.asarray(list_scores(model, part.encode(test), test.groups), dtype=float)
 
-    def chances(self, model: Any, part: TrainingPart, rows: Ints) -> Chances:
+    def foretold(self, model: Any, part: TrainingPart, rows: Ints) -> Foretold:
         """Return a fitted model's probabilities for the rows, or comparisons, of a test part."""
         test = self.table.take(rows)
-        return chances_of(model, part.encode(test.rows), test.order())
+        return foretell(model, part.encode(test.rows), test.order())
 
     def judge(
         self,
         scores: Floats,
         rows: Ints,
         metrics: Sequence[AnyMetric],
-        chances: Chances | None = None,
+        foretold: Foretold | None = None,
+        /,
         **rule: float,
     ) -> Judgement:
         """Judge scores of a test part, by what a model makes of them (:func:`rule_of`), and its probabilities."""
         order = self.table.take(rows).order()
         if isinstance(order, Comparisons):
-            return judge_comparisons(order, scores, metrics, chances=chances, **rule)
-        return judge_grades(order, scores, metrics, None if self._bins is None else self._bins.take(rows), chances)
+            return judge_comparisons(order, scores, metrics, foretold=foretold, **rule)
+        return judge_grades(order, scores, metrics, None if self._bins is None else self._bins.take(rows), foretold)
 
     def fingerprint(self) -> str:
         """Return a digest of everything in the data that a result depends on."""

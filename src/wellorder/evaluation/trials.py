@@ -190,9 +190,9 @@ def run_trial(
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             rule = rule_of(model, task.order)
-            chances = task.chances(model, part, split.test) if wants_probabilities(judged) else None
-            judgement = task.judge(scores, split.test, judged, chances, **rule)
-            parts = keep_parts(judged[0], task.order, split.test, scores, chances, **rule)
+            foretold = task.foretold(model, part, split.test) if wants_probabilities(judged) else None
+            judgement = task.judge(scores, split.test, judged, foretold, **rule)
+            parts = keep_parts(judged[0], task.order, split.test, scores, foretold, **rule)
         except TimeIsUp:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"
