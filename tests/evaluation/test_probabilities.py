@@ -12,7 +12,7 @@ from wellorder import metrics
 from wellorder.data import ComparisonTable, Table
 from wellorder.evaluation import evaluate_table, fit_table
 from wellorder.evaluation.methods import foretelling_methods
-from wellorder.metrics.influence import influence_of_probabilities
+from wellorder.metrics import influence_of_probabilities
 
 
 def games(n=240, n_items=12, seed=0, ties=True):
@@ -142,6 +142,13 @@ def test_comparisons_of_items_and_pairs_have_the_same_value():
     pairs = wo.cross_validate(model, wo.Pairs(X, met.left, met.right), met.outcome, metrics="brier", cv=cv)
     assert items == pytest.approx(pairs["comparison_brier"], rel=1e-6)
     assert 0 < items[0] < 2 / 3
+
+
+def test_what_judges_scores_alone_refuses_metrics_of_probabilities():
+    X, y = graded()
+    model = wo.ProportionalOdds().fit(X, y)
+    with pytest.raises(ValueError, match="log_loss judges probabilities, and scores are judged here"):
+        wo.importance(model, X, y, metric="log_loss")
 
 
 # --------------------------------------------------------------------------------------------------

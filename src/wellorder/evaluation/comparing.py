@@ -168,7 +168,7 @@ def _refuse_grades(table: Any, methods: Any) -> None:
 
 def _protocol(task: Task, metric: AnyMetric | None, metrics: Sequence[AnyMetric], **settings: Any) -> Protocol:
     usual = default_metrics(task.order)
-    wanted = read_metrics((metric or usual[0], *(metrics or usual)), task.supervision)
+    wanted = read_metrics((metric or usual[0], *(metrics or usual)), task.supervision, probabilities=True)
     for name, least in (("n_folds", 2), ("n_repeats", 1), ("inner_folds", 2)):
         if settings[name] < least:
             raise ValueError(f"{name} must be at least {least}, got {settings[name]}")

@@ -158,7 +158,7 @@ def cross_validate(
     """
     with sklearn.config_context(enable_metadata_routing=True):
         sample = read_sample(estimator, X, y, groups, sample_weight)
-        measures = read_metrics(metrics, sample.order.kind)
+        measures = read_metrics(metrics, sample.order.kind, probabilities=True)
         refuse_without_probabilities(estimator, measures, sample.order.kind)
         splits = read_splits(sample, cv, n_repeats, seed)
         judged = sample.order.is_judged

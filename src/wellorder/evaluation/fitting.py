@@ -190,7 +190,7 @@ def fit_table(
         fit_for_it = ", ".join(each for each, known in METHODS.items() if task.supervision in known.takes)
         raise ValueError(f"{name} does not learn from {task.supervision}; these do: {fit_for_it}")
 
-    measure = None if metric is None else read_metrics(metric, task.supervision)[0]
+    measure = None if metric is None else read_metrics(metric, task.supervision, probabilities=True)[0]
     foretelling = measure is not None and measure.definition.judges_probabilities
     if measure is not None and foretelling:
         refuse_silent([name], measure, task.supervision)
@@ -250,7 +250,7 @@ def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[AnyMet
     those of ``GRADE_PROBABILITY_METRICS``.
     """
     task = make_task(table)
-    wanted = read_metrics(metrics or default_metrics(task.order), task.supervision)
+    wanted = read_metrics(metrics or default_metrics(task.order), task.supervision, probabilities=True)
     if not isinstance(table, ComparisonTable):
         warn_if_groups_are_lost(model, table.groups, "read the table with group=")
     scores = np.asarray(model.decision_function(table.rows), dtype=float)

@@ -311,8 +311,13 @@ class Judgement:
     """Whether no two rows that should be told apart have different scores."""
 
 
-def read_metrics(metrics: AnyMetric | Iterable[AnyMetric], supervision: Kind) -> tuple[Metric, ...]:
-    """Read what models are judged by, each metric once; an unknown name is an error that lists the known."""
+def read_metrics(
+    metrics: AnyMetric | Iterable[AnyMetric], supervision: Kind, *, probabilities: bool = False
+) -> tuple[Metric, ...]:
+    """Read what models are judged by, each metric once; an unknown name is an error that lists the known.
+
+    Those of ``probabilities`` are refused by callers that judge scores alone.
+    """
     given = [metrics] if isinstance(metrics, str | Definition) or callable(metrics) else list(metrics)
     if not given:
         raise ValueError("name at least one metric")
@@ -320,6 +325,8 @@ def read_metrics(metrics: AnyMetric | Iterable[AnyMetric], supervision: Kind) ->
     for metric in (parse(each, supervision) for each in given):
         if found.setdefault(str(metric), metric) != metric:
             raise ValueError(f"two metrics are called '{metric}'; give one of them another name")
+        if metric.definition.judges_probabilities and not probabilities:
+            raise ValueError(f"{metric} judges probabilities, and scores are judged here; name a metric of scores")
     return tuple(found.values())
 
 

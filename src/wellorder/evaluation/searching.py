@@ -314,7 +314,7 @@ def search(
     began = perf_counter()
     with sklearn.config_context(enable_metadata_routing=True):
         sample = read_sample(estimator, X, y, groups, sample_weight)
-        (measure,) = read_metrics(metric, sample.order.kind)
+        (measure,) = read_metrics(metric, sample.order.kind, probabilities=True)
         refuse_without_probabilities(estimator, (measure,), sample.order.kind)
         points = list(ParameterGrid(grid))
         splits = read_splits(sample, cv, seed=seed)
