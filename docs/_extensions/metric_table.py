@@ -1,4 +1,4 @@
-"""``metric-table``: every metric of grades, or of comparisons, and how to read it, taken from the registry itself."""
+"""``metric-table``: every metric of grades, of their probabilities or of comparisons, taken from the registry."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from wellorder.metrics import COMPARISON_METRICS, METRICS, PROBABILITY_METRICS, Definition
+from wellorder.metrics import (
+    COMPARISON_METRICS,
+    GRADE_PROBABILITY_METRICS,
+    METRICS,
+    PROBABILITY_METRICS,
+    Definition,
+)
 
-TABLES = {"grades": METRICS, "comparisons": COMPARISON_METRICS | PROBABILITY_METRICS}
+TABLES = {
+    "grades": METRICS,
+    "probabilities": GRADE_PROBABILITY_METRICS,
+    "comparisons": COMPARISON_METRICS | PROBABILITY_METRICS,
+}
 
 
 class MetricTable(SphinxDirective):

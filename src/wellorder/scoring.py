@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .order import Kind
 from .sweeps import is_tensor
 
 
@@ -55,6 +56,13 @@ def advantage_of(model: Any) -> float:
 def _as_array(scores: Any) -> npt.NDArray[Any]:
     """Return scores as an array; those of a tensor stay where they are."""
     return scores if is_tensor(scores) else np.asarray(scores)
+
+
+def gives_probabilities(model: Any, of: Kind) -> bool:
+    """Say whether a model, fitted or not, has probabilities: of grades, or of the outcomes of comparisons."""
+    if of == "grades":
+        return hasattr(model, "predict_proba") and not hasattr(model, "compare")
+    return hasattr(model, "probabilities") or (hasattr(model, "compare") and hasattr(model, "predict_proba"))
 
 
 def ranks_lists(model: Any) -> bool:

@@ -76,7 +76,9 @@ def write_metric(value: float, *, is_share: bool = False, digits: int = 3) -> st
     >>> write_metric(0.2594, is_share=True), write_metric(0.71234), write_metric(1234.5), write_metric(float("nan"))
     ('25.9 %', '0.712', '1234', '–')
     """
-    if is_share or not math.isfinite(value):
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if is_share or math.isnan(value):
         return write_percent(value)
     return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:.{digits + 1}g}"
 

@@ -227,7 +227,12 @@ BAD = {
     "the data overwritten": (["predict", "m.wo", "games.csv", *ITEMS, "-o", "players.csv"], "would be overwritten"),
     "no outcome to judge by": (["evaluate", "m.wo", "pairs.csv", *ITEMS], "no column 'outcome'"),
     "a bad outcome to judge by": (["evaluate", "m.wo", "strange.csv", *ITEMS], "strange.csv, line 2"),
-    "probabilities of methods": (["compare", "games.csv", "--metric", "comparison_brier"], "judges probabilities"),
+    "probabilities of methods": (
+        ["compare", "games.csv", "--metric", "comparison_brier", "--models", "davidson,elo,rank-svm"],
+        "elo, rank-svm give none; name methods that do (compare-svm, davidson)",
+    ),
+    "probabilities of one": (["fit", "games.csv", "--search", "--metric", "rps", "-o", "x.wo"], "rank-svm gives none"),
+    "a metric of no search": (["fit", "games.csv", "--metric", "swapped_pairs", "-o", "x.wo"], "say --search as well"),
     "an unknown metric": (["evaluate", "m.wo", "games.csv", *ITEMS, "--metric", "comparison_eror"], "comparison_error"),
     "only ties": (["fit", "ties.csv", "--model", "elo", "-o", "x.wo"], "nothing to learn a direction from"),
     "a missing name": (["predict", "m.wo", "gap.csv", *ITEMS], "gap.csv, line 2: the name (column 'right') is missing"),

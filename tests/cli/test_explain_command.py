@@ -99,3 +99,38 @@ def test_comparisons_are_explained_by_the_items_features(run, games):
     assert "because of strength" in found.out
     told = json.loads(run("explain", "players.wo", "players.csv", "p11", "p0", "--json").out)
     assert told["threshold"] > 0
+
+
+def test_rows_go_by_their_numbers(run, wines, model):
+    by_name, by_number = (run("explain", model, wines, *two) for two in (("wine 3", "wine 7"), ("4", "8")))
+    names = wines.read_text().splitlines()
+    assert "wine 3" in names[4]  # the fourth row below the header
+    assert by_number.out == by_name.out
+    assert run("explain", model, wines, "row 4", "8").out == by_name.out
+    beyond = run("explain", model, wines, "4", "4000")
+    assert beyond.code == 2
+    assert "rows are numbered from 1 to " in beyond.err
+
+
+def test_rows_of_a_list_keep_their_numbers(run, tmp_path):
+    rows = [f"{row % 5 / 5},{row % 7},{'ab'[row % 2]},{row % 3}" for row in range(60)]
+    (tmp_path / "lists.csv").write_text("x,z,list,grade\n" + "\n".join(rows) + "\n")
+    fitted = run("fit", "lists.csv", "--target", "grade", "--group", "list", "--no-bands", "-o", "m.wo")
+    assert fitted.code == 0
+    whole, part = (
+        run("explain", "m.wo", "lists.csv", "12", "40"),
+        run("explain", "m.wo", "lists.csv", "12", "40", "--list", "b"),
+    )
+    assert part.out == whole.out
+    assert part.out.startswith("row 12 stands ")
+    other = run("explain", "m.wo", "lists.csv", "12", "40", "--list", "a")
+    assert other.code == 2
+    assert "row 12 of lists.csv stands in another list" in other.err
+
+
+def test_names_go_before_numbers(run, tmp_path):
+    rows = [f"{30 - row},{row % 5},{row % 3}" for row in range(30)]
+    (tmp_path / "named.csv").write_text("id,x,grade\n" + "\n".join(rows) + "\n")
+    assert run("fit", "named.csv", "--target", "grade", "--item", "id", "--no-bands", "-o", "m.wo").code == 0
+    found = json.loads(run("explain", "m.wo", "named.csv", "30", "row 2", "--json").out)
+    assert (found["a"], found["b"]) == ("30", "29")

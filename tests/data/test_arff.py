@@ -49,11 +49,11 @@ def test_numeric_target(tmp_path):
     np.testing.assert_array_equal(found.y, [1.0, np.nan, 3.0])
 
 
-def test_nominal_target_suggests_the_declared_order(tmp_path):
+def test_nominal_target_suggests_a_scale_before_the_declared_order(tmp_path):
     refuses(
         tmp_path,
         HEAD.replace("poor,fair,good", "good,poor,fair") + ROWS,
-        "levels=[good, fair]",
+        "levels=[fair, good]",
         name="wines.arff",
         target="class",
     )

@@ -75,7 +75,7 @@ def test_weights_are_numbers(tmp_path):
 def test_text_grades_need_levels(tmp_path):
     text = "a,grade\n1,good\n2,poor\n3,\n4,fair\n"
     refuses(tmp_path, text, "levels=[poor, fair, good]", target="grade")
-    refuses(tmp_path, "a,g\n1,z\n2,b\n", "with levels=, the worst first", "here they are b, z", target="g")
+    refuses(tmp_path, "a,g\n1,z\n2,b\n", "with levels=, the worst first", "in no order: z, b", target="g")
     found = table(tmp_path, text, target="grade", levels=["poor", "fair", "good"])
     assert found.y.tolist() == ["good", "poor", None, "fair"]
     assert found.levels == ("poor", "fair", "good")

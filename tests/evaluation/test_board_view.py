@@ -161,3 +161,21 @@ def test_names_and_numbers_are_never_broken_or_cut(capsys, monkeypatch, width):
     assert "…" not in printed
     for row in view_board(board).rows:
         assert re.search(rf"^ *{row.place} +{row.method} .*{row.value.text} .*{row.interval}", printed, re.MULTILINE)
+
+
+@pytest.mark.parametrize("n_methods", [3, 40])
+def test_a_leaderboard_fits_a_screen(n_methods):
+    board = diabetes()
+    last = board.standings[-1]
+    more = tuple(replace(last, method=f"another-method-{k}") for k in range(n_methods - len(board.standings)))
+    board = replace(board, standings=(board.standings + more)[:n_methods])
+    lines = repr(board).splitlines()
+    assert len(lines) <= 23
+    assert all(len(line) <= 80 for line in lines)
+    assert board.standings[0].method in lines[2]
+    assert "print(board)" in lines[-1]
+    assert ("22 more;" in lines[-1]) == (n_methods == 40)
+    whole = str(board)
+    assert all(standing.method in whole for standing in board.standings)
+    assert all(note in whole for note in view_board(board).below)
+    assert "search" in whole

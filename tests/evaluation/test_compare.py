@@ -729,5 +729,5 @@ def test_models_that_know_ties_are_judged_by_their_own_threshold():
 
 @pytest.mark.parametrize("given", ["wines.csv", [[1.0, 2.0]]], ids=["path", "rows"])
 def test_what_is_no_table_is_refused_with_how_to_get_one(given):
-    with pytest.raises(TypeError, match=r"takes a table, not \w+; read a file with wo.read"):
+    with pytest.raises(TypeError, match=r"takes a table, not \w+; wo.read makes one"):
         compare(given)

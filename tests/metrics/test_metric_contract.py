@@ -12,9 +12,21 @@ from tests.reference import metric_twins
 from tests.strategies import cases
 
 import wellorder as wo
-from wellorder.metrics import COMPARISON_METRICS, METRICS, PROBABILITY_METRICS, Metric, Retrieved, parse
+from wellorder.metrics import (
+    COMPARISON_METRICS,
+    GRADE_PROBABILITY_METRICS,
+    METRICS,
+    PROBABILITY_METRICS,
+    Metric,
+    Retrieved,
+    parse,
+)
 
-EVERY = [*METRICS.values(), *COMPARISON_METRICS.values(), *PROBABILITY_METRICS.values()]
+EVERY = [
+    each
+    for table in (METRICS, COMPARISON_METRICS, PROBABILITY_METRICS, GRADE_PROBABILITY_METRICS)
+    for each in table.values()
+]
 N_PROBLEMS = 150
 NAMES = [name for name, each in METRICS.items() if not each.needs_cutoff]
 NAMES += [f"{name}@3" for name, each in METRICS.items() if each.cutoff]
@@ -127,6 +139,20 @@ def test_a_metric_of_probabilities_is_its_twin(name):
         agree(metric, quietly(metric, *problem), twin_of(metric.definition)(*problem))
 
 
+@pytest.mark.parametrize("name", GRADE_PROBABILITY_METRICS)
+def test_a_metric_of_probabilities_of_grades_is_its_twin(name):
+    rng, metric = np.random.default_rng(3), Metric(GRADE_PROBABILITY_METRICS[name])
+    for _ in range(N_PROBLEMS):
+        n, levels = rng.integers(0, 9), [0, 1, 3, 7][: rng.integers(2, 5)]
+        y = rng.choice(levels, n).astype(float)
+        y[rng.random(n) < 0.2] = np.nan
+        P = rng.dirichlet(np.ones(len(levels)), n)
+        value = quietly(metric, y, P, levels=levels)
+        agree(metric, value, twin_of(metric.definition)(y, P, levels))
+        as_grades = wo.Grades(y, levels=levels)
+        assert quietly(metric, as_grades, P[:, ::-1], levels=levels[::-1]) == pytest.approx(value, nan_ok=True)
+
+
 # --------------------------------------------------------------------------------------------------
 # The record.
 
@@ -146,10 +172,11 @@ def test_a_record_is_whole(definition):
 
 
 def test_no_name_stands_for_two_metrics():
-    for table in (METRICS, {**COMPARISON_METRICS, **PROBABILITY_METRICS}):
+    for table in ({**METRICS, **GRADE_PROBABILITY_METRICS}, {**COMPARISON_METRICS, **PROBABILITY_METRICS}):
         names = [name for each in table.values() for name in (each.name, *each.aliases)]
         assert len(names) == len(set(names))
     assert len(COMPARISON_METRICS) + len(PROBABILITY_METRICS) == len({*COMPARISON_METRICS, *PROBABILITY_METRICS})
+    assert len(METRICS) + len(GRADE_PROBABILITY_METRICS) == len({*METRICS, *GRADE_PROBABILITY_METRICS})
 
 
 CHANCE = [each for each in EVERY if each.chance is not None]

@@ -116,3 +116,25 @@ def comparison_brier(outcomes, probabilities):
 def comparison_log_loss(outcomes, probabilities):
     losses = [-np.log(row[outcome + 1]) for outcome, row in zip(outcomes, probabilities, strict=True)]
     return np.mean(losses) if losses else None
+
+
+def comparison_rps(outcomes, probabilities):
+    values = [
+        ((row[0] - (outcome == -1)) ** 2 + (row[0] + row[1] - (outcome <= 0)) ** 2) / 2
+        for outcome, row in zip(outcomes, probabilities, strict=True)
+    ]
+    return np.mean(values) if values else None
+
+
+def ranked_probability_score(y, probabilities, levels):
+    values = [
+        np.mean([(sum(row[: k + 1]) - (grade <= levels[k])) ** 2 for k in range(len(levels) - 1)])
+        for grade, row in zip(y, probabilities, strict=True)
+        if grade == grade
+    ]
+    return np.mean(values) if values else None
+
+
+def log_loss(y, probabilities, levels):
+    judged = [(levels.index(grade), row) for grade, row in zip(y, probabilities, strict=True) if grade == grade]
+    return np.mean([-np.log(row[place]) for place, row in judged]) if judged else None

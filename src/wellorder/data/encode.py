@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..memory import available_bytes
-from ..order import as_objects, is_missing
+from ..order import as_objects, is_missing, own_order
 from ..spaces import each_entry_once
 from ..state import (
     ANY,
@@ -90,6 +90,17 @@ def to_polars(X: Any) -> pl.DataFrame:
     """Return any frame as polars holds it: Float64 and String columns."""
     columns = read_columns_of(X, column_names(X))
     return pl.DataFrame([to_series(name, values) for name, values in columns.items()])
+
+
+def sheet_of(X: Any) -> Sheet:
+    """Return a frame as a file that was read."""
+    return Sheet((("the data frame", 0),), to_polars(X))
+
+
+def own_levels(X: Any, target: str | None) -> tuple[Hashable, ...] | None:
+    """Return the levels of a frame's column, from worst to best, where it has an order of its own; else None."""
+    own = own_order(X[target]) if target in column_names(X) else None
+    return own[0] if own is not None and own[1] else None
 
 
 def to_series(name: str, values: Array) -> pl.Series:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..sweeps import Array
 from .comparison_files import is_comparisons, read_comparisons
+from .encode import is_frame, own_levels, sheet_of
 from .formats import read_file
 from .lines import DataError, PathLike, Places
 from .roles import Roles, check_levels, make_table
@@ -20,19 +21,19 @@ from .table import ComparisonTable, Table
 
 
 def read(
-    path: PathLike | Sequence[PathLike],
+    path: PathLike | Sequence[PathLike] | Any,
     *,
     target: str | None = None,
     group: str | None = None,
     item: str | None = None,
     weight: str | None = None,
     time: str | None = None,
-    items: PathLike | None = None,
+    items: PathLike | Any | None = None,
     levels: Iterable[Hashable] | None = None,
     drop: str | Iterable[str] = (),
     format: str | None = None,  # noqa: A002 (the user's word for it)
 ) -> Table | ComparisonTable:
-    r"""Read a file of graded rows, or of comparisons.
+    r"""Read a file, or a data frame, of graded rows or of comparisons.
 
     CSV (also with semicolons or tabs), TSV, Parquet, ARFF and LETOR (SVMlight, ``qid:``), each also gzipped. The
     format follows from the content and the name.
@@ -49,8 +50,9 @@ def read(
 
     Parameters
     ----------
-    path : path-like, or a list of them
-        The file. Several with the same columns are read as one.
+    path : path-like, or a list of them; or a data frame
+        The file. Several with the same columns are read as one. A data frame, of pandas, polars or the like, is taken
+        as a file with its columns; an ordered categorical target brings its own levels.
     target : str, optional
         The column of grades, higher is better. Without it there are none; LETOR files always have them.
     group : str, optional
@@ -64,7 +66,7 @@ def read(
         The column that says when a row is from, or when two items were compared: numbers, or dates such as 2024-05-31
         or 2024-05-31 18:30. It is no feature; :func:`wellorder.compare` then learns from the past and judges by the
         future, and comparisons are put into this order, which is the one that ratings go by.
-    items : path-like, optional
+    items : path-like or data frame, optional
         With comparisons: a file with the features of the items.
     levels : sequence, optional
         The grades from worst to best; needed where they are text.
@@ -97,8 +99,17 @@ def read(
     >>> print(read(games).comparisons.describe())
     2 comparisons of 3 items, 1 of them ties
     """
-    paths = as_paths(path)
     dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+    if not isinstance(path, str | os.PathLike) and is_frame(path):
+        if format is not None:
+            raise ValueError(f"format={format!r} is of a file, and this is a data frame; leave it out")
+        given = own_levels(path, target) if levels is None else levels
+        return give_roles(
+            sheet_of(path),
+            Roles(target, group, item, weight, check_levels("the data frame", given), dropped, time=time),
+            items,
+        )
+    paths = as_paths(path)
     roles = Roles(target, group, item, weight, check_levels(os.fspath(paths[0]), levels), dropped, time=time)
     table = give_roles(read_files(paths, format), roles, items)
     return replace(table, recipe=_recipe(paths, roles, items, format))
@@ -125,7 +136,7 @@ def read_files(paths: Sequence[PathLike], format_name: str | None = None) -> She
     return _join_tables(tables)
 
 
-def give_roles(found: Sheet | Table, roles: Roles, items: PathLike | None = None) -> Table | ComparisonTable:
+def give_roles(found: Sheet | Table, roles: Roles, items: Any = None) -> Table | ComparisonTable:
     """Make a table of what was read: of graded rows, or of comparisons if it has their columns and no target."""
     if isinstance(found, Table):
         if items is not None:
@@ -138,22 +149,24 @@ def give_roles(found: Sheet | Table, roles: Roles, items: PathLike | None = None
     return make_table(found, roles)
 
 
-def _recipe(paths: Sequence[PathLike], roles: Roles, items: PathLike | None, format_name: str | None) -> str:
+def _recipe(paths: Sequence[PathLike], roles: Roles, items: Any, format_name: str | None) -> str:
     """Write the call that reads the same again."""
     named = [os.fspath(path) for path in paths]
     options = {
         **roles.named(),
         "levels": None if roles.levels is None else list(roles.levels),
         "drop": list(roles.drop) or None,
-        "items": None if items is None else os.fspath(items),
+        "items": items if items is None or is_frame(items) else os.fspath(items),
         "format": format_name,
     }
     given = [f"{name}={value!r}" for name, value in options.items() if value is not None]
     return f"wo.read({', '.join([repr(named[0] if len(named) == 1 else named), *given])})"
 
 
-def one_sheet(path: PathLike) -> Sheet:
-    """Read a file of items, whose columns have names."""
+def one_sheet(path: Any) -> Sheet:
+    """Read a file or a data frame of items, whose columns have names."""
+    if not isinstance(path, str | os.PathLike) and is_frame(path):
+        return sheet_of(path)
     sheet = read_file(path)
     if isinstance(sheet, Table):
         raise DataError(sheet.source, "a file of items needs a column with their names; LETOR files have none")

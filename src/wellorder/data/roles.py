@@ -10,36 +10,12 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order import as_objects
+from ..order import as_objects, likely_order, look_like_votes
 from ..sweeps import Array, Floats
 from ..writing import visible
 from .lines import DataError, shorten
 from .sheet import Sheet, as_text, first_row, settle, settle_as_text
-from .table import Table, refuse_as_grades
-
-_SCALES = (
-    (
-        "awful",
-        "very bad",
-        "bad",
-        "poor",
-        "fair",
-        "average",
-        "ok",
-        "acceptable",
-        "good",
-        "very good",
-        "great",
-        "excellent",
-    ),
-    ("none", "very low", "low", "mid", "med", "medium", "moderate", "high", "very high", "vhigh"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("tiny", "xs", "small", "s", "m", "medium", "l", "large", "xl", "huge"),
-    ("unacc", "acc", "good", "vgood"),
-    ("no", "maybe", "yes"),
-)
-"""Scales in common use: only to suggest an order to a person, never to assume one."""
+from .table import HOW_TO_WRITE, Table, refuse_as_grades
 
 
 @dataclass(frozen=True)
@@ -177,22 +153,23 @@ def _unordered(sheet: Sheet, name: str, column: pl.Series) -> DataError:
             f"the target {name!r} is text with {len(found):,} different values, such as {shorten(found[0])}; name a "
             "column of grades"
         )
-    declared = sheet.nominal.get(name)
-    order = [value for value in declared if value in found] if declared else _likely_order(found)
+    declared = [value for value in sheet.nominal.get(name, ()) if value in found]
+    order = likely_order(found)
+    if order is None and declared != sorted(declared):  # the alphabet's order is nobody's scale
+        order = declared
+    if look_like_votes(found):
+        return sheet.error(
+            f"the target {name!r} ({_values(found)}) looks like the outcomes of votes, and these are no grades; give a "
+            "file with the columns left and right (the two items) and outcome, and no target=: 'wellorder compare' and "
+            f"'fit' learn from comparisons; {HOW_TO_WRITE}. If they are grades after all, levels= says which is worst "
+            "and best"
+        )
     how = (
-        f"list its values with levels=, the worst first and the best last: here they are {_values(sorted(found))}"
+        f"list its values with levels=, the worst first and the best last; they are, in no order: {_values(found)}"
         if order is None
         else f"give its values from worst to best, perhaps levels={_shown(order)}"
     )
     return sheet.error(f"the target {name!r} is text, which has no order of its own; {how}")
-
-
-def _likely_order(values: list[str]) -> list[str] | None:
-    """Return the values from worst to best where a scale in common use has them; the alphabet knows no better."""
-    for scale in _SCALES:
-        if all(value.lower() in scale for value in values):
-            return sorted(values, key=lambda value: scale.index(value.lower()))
-    return None
 
 
 def _shown(levels: Iterable[Hashable]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order import Comparisons, Grades
+from ..order import TIES, WINS, Comparisons, Grades
 from ..sweeps import Array, Floats, Ints
 from .lines import Places
 from .sheet import Sheet, as_text
@@ -230,10 +230,6 @@ CONVENTIONS: tuple[Signs, ...] = (
 
 HOW_TO_WRITE = "write 1, < or right (right is better), -1, > or left (left is better), 0, = or tie (no difference)"
 
-_TIES = frozenset(("tie", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none", "=", "1/2-1/2"))
-_WINS = frozenset(("left", "right", "win", "won", "loss", "lose", "lost", "a", "b", ">", "<", "1-0", "0-1"))
-"""How outcomes are written in common use: only to refuse them as grades, never to guess who won."""
-
 
 @dataclass(frozen=True)
 class PairTable:
@@ -283,9 +279,9 @@ def refuse_as_grades(sheet: Sheet, target: str) -> None:
         return
     said = written.str.to_lowercase()
     sides = [as_text(sheet, side).fill_null("") for side in ("left", "right")]
-    is_tie = said.is_in(list(_TIES))
+    is_tie = said.is_in(list(TIES))
     names_one = ((written == sides[0]) | (written == sides[1])) & (sides[0] != sides[1])
-    if not is_tie.all() and ((is_tie | said.is_in(list(_WINS))).all() or (is_tie | names_one).all()):
+    if not is_tie.all() and ((is_tie | said.is_in(list(WINS))).all() or (is_tie | names_one).all()):
         rename = "" if target == "outcome" else " call the column outcome,"
         raise sheet.error(
             f"the column {target!r} says which of left and right is better, and is no grade; leave target= out,"

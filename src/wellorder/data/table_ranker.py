@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..order import own_order
-from ..scoring import advantage_of, count_fitted_groups, list_scores, ranks_lists
+from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, list_scores, ranks_lists
 from ..spaces import Pairs
 from ..state import (
     ANY,
@@ -38,10 +37,9 @@ from ..state import (
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints, to_numpy
 from .comparison_files import is_pairs, read_pairs
-from .encode import TableEncoder, column_names, is_frame, to_polars
+from .encode import TableEncoder, column_names, is_frame, own_levels, sheet_of
 from .lines import row_error
 from .roles import Roles, make_table, read_groups, read_names
-from .sheet import Sheet
 from .table import CONVENTIONS, PLAIN, ComparisonTable, PairTable, Signs, Table, pairs_of
 
 _ROUNDING = 1e-9
@@ -50,7 +48,7 @@ _ROUNDING = 1e-9
 
 def _has_probabilities(model: TableRanker) -> bool:
     ranker = getattr(model, "ranker_", model.ranker)
-    if hasattr(ranker, "probabilities") or (hasattr(ranker, "compare") and hasattr(ranker, "predict_proba")):
+    if gives_probabilities(ranker, "comparisons"):
         return True
     raise AttributeError(
         f"{type(ranker).__name__} gives no probabilities of outcomes; CompareSVM(probability=True) does, and Davidson"
@@ -311,19 +309,16 @@ class TableRanker(Stored, BaseEstimator):
             )
         if self.target is None:
             raise ValueError("name the column of grades: TableRanker(ranker, target=…)")
-        levels = self.levels
-        if levels is None and self.target in column_names(X):
-            own = own_order(X[self.target])
-            levels = own[0] if own is not None and own[1] else None
+        levels = own_levels(X, self.target) if self.levels is None else self.levels
         roles = Roles(self.target, self.group, self.item, self.weight, None if levels is None else tuple(levels))
-        return make_table(_sheet(X), roles)
+        return make_table(sheet_of(X), roles)
 
     def _pairs_of(self, X: Any) -> PairTable:
         """Return pairs of items, however they come."""
         check_is_fitted(self)
         if isinstance(X, ComparisonTable | PairTable):
             return pairs_of(X)
-        if self.encoder_ is None and is_frame(X) and is_pairs(sheet := _sheet(X)):
+        if self.encoder_ is None and is_frame(X) and is_pairs(sheet := sheet_of(X)):
             return read_pairs(sheet, Roles(), None, getattr(self, "signs_", None) or PLAIN)
         raise TypeError(
             f"this takes comparisons, got {type(X).__name__}; read them with wellorder.read, or, where they have no "
@@ -355,13 +350,13 @@ class TableRanker(Stored, BaseEstimator):
             return [X] if isinstance(X, str) else X
         columns = column_names(X)
         name = self.item_ or next((each for each in ("item", "id", "name") if each in columns), columns[0])
-        return read_names(_sheet(X), name)
+        return read_names(sheet_of(X), name)
 
     def _groups_of(self, X: Any) -> Array | None:
         if isinstance(X, Table):
             return X.groups
         if self.group_ is not None and is_frame(X) and self.group_ in column_names(X):
-            return read_groups(_sheet(X), self.group_)
+            return read_groups(sheet_of(X), self.group_)
         return None
 
     def _fitted_state(self) -> dict[str, Part]:
@@ -401,10 +396,6 @@ def _check_curve(curve: tuple[Floats, Floats]) -> None:
 def _identity(n: int) -> sp.csr_array:
     """Return one row an item, with a 1 in the item's own column."""
     return sp.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
-
-
-def _sheet(X: Any) -> Sheet:
-    return Sheet((("the data frame", 0),), to_polars(X))
 
 
 def _fit_options(ranker: Any, table: Table) -> dict[str, Any]:

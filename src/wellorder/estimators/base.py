@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -49,6 +50,13 @@ def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterab
     """Make an order of what ``fit`` and ``score`` take: grades, or an order that is used as it is."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give one grade a row")
+    for name, column in (("y", y), ("groups", groups)):
+        if isinstance(column, str):
+            role = "target" if name == "y" else "group"
+            raise ValueError(
+                f"{name} is the text {column!r}; give the values themselves, frame[{column!r}], and leave that column "
+                f"out of X, or have wo.data.TableRanker(…, {role}={column!r}) read the frame"
+            )
     if any(is_dask(column) for column in (y, groups, sample_weight)):
         from ..spaces.dask import gather
 
@@ -203,7 +211,50 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     if type(X) is np.ndarray:
         return _checked(estimator, X, **options)
     X = to_numpy(X) if is_tensor(X) else each_entry_once(X)
-    return validation.validate_data(estimator, X, **options)
+    try:
+        return validation.validate_data(estimator, X, **options)
+    except (TypeError, ValueError) as error:
+        reason = _why_no_numbers(estimator, X, error)
+        if reason is None:
+            raise
+        raise ValueError(reason) from None
+
+
+def _why_no_numbers(estimator: Any, X: Any, error: Exception) -> str | None:
+    """Say which column of a data frame is to blame, and the way on; None where none is, or X is no data frame."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    name = type(estimator).__name__
+    way_on = f"wo.data.TableRanker({name}(), target=…).fit(frame)"
+    for column in frame.iter_columns():
+        try:
+            numbers = column.to_numpy().astype(float)
+        except (TypeError, ValueError):
+            row, value = next((row, each) for row, each in enumerate(column.to_list()) if not _is_number(each))
+            return (
+                f"the column {column.name!r} holds {value!r} in row {row}, which is no number, and {name} takes "
+                f"numbers; {way_on} encodes text by itself, or encode it first (OneHotEncoder), or leave it out"
+            )
+        if column.dtype.is_temporal():
+            return (
+                f"the column {column.name!r} holds times, and {name} takes numbers; count the days or seconds from "
+                "some day, or leave it out"
+            )
+        if "Input X contains" in str(error) and not np.isfinite(numbers).all():
+            row = int(np.argmin(np.isfinite(numbers)))
+            what = "NaN" if np.isnan(numbers[row]) else "infinity or a value too large for a float"
+            fill = f"; {way_on} fills missing values, as does SimpleImputer in a pipeline" if what == "NaN" else ""
+            return f"Input X contains {what}: the column {column.name!r} in row {row}{fill}"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _checked(estimator: Any, X: Array, *, reset: bool = True, **options: Any) -> Any:

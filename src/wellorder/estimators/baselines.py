@@ -139,7 +139,7 @@ def _best_column(X: Any, cost: Callable[[Floats], float], least: Floats | None =
 
 def _cost_of(metric: Metric, order: Grades | Comparisons) -> Callable[[Floats], float]:
     """Return what a metric takes off scores of the rows, the less the better."""
-    if metric.definition.needs == "probabilities":
+    if metric.definition.judges_probabilities:
         raise ValueError(f"{metric} judges probabilities, and a column gives none; name a metric of scores")
     sign = -1.0 if metric.greater_is_better else 1.0
 

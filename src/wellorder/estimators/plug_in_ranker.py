@@ -10,7 +10,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_consistent_length, get_tags
+from sklearn.utils import ClassifierTags, check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..methods import Method, inner_costs, too_many_levels
@@ -128,6 +128,11 @@ class PlugInRanker(Ranker):
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
+        probability = self.predict_proba(X)
+        return _ratio(probability @ self.gain_, probability @ self.weight_, self.gain_, self.weight_)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each grade for each row, in the order of ``classes_``: what the classifier says."""
         check_is_fitted(self)
         _check_table(X)
         X = validate_data(self, X, skip_check_array=True, reset=False)
@@ -136,7 +141,7 @@ class PlugInRanker(Ranker):
             raise ValueError(
                 f"the classifier gives probabilities of shape {probability.shape} for {len(self.weight_)} levels"
             )
-        return _ratio(probability @ self.gain_, probability @ self.weight_, self.gain_, self.weight_)
+        return probability
 
     def _read_grades(self, y: Any, groups: Any, sample_weight: Any) -> Grades:
         if isinstance(y, Comparisons | OrderSum):
@@ -179,6 +184,7 @@ class PlugInRanker(Ranker):
         inner = get_tags(LogisticRegression() if self.estimator is None else self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.classifier_tags = ClassifierTags()  # no classifier, but whoever has predict_proba is asked for them
         tags.target_tags.required = True
         return tags
 

@@ -14,6 +14,7 @@ from .explaining import (
     cut as cut,
     cut_apart as cut_apart,
     explain,
+    find_row,
     write_value as write_value,
 )
 from .fitting import (
@@ -50,7 +51,7 @@ from .leaderboard import (
 from .learning_curves import LearningCurve, learning_curve, table_curve as table_curve
 from .mattering import ColumnImportance, Importance, importance
 from .methods import METHODS, find_method, make_seeded as make_seeded
-from .queries import RUN_METRICS, by_query, evaluate_run, randomisation_test
+from .queries import RUN_METRICS, RunDifference, by_query, compare_runs, evaluate_run, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
 from .searching import GridPoint as GridPoint, OutOfTime, SearchResult, search
 from .significance import (
@@ -96,6 +97,7 @@ __all__ = [
     "Protocol",
     "Record",
     "RecordFile",
+    "RunDifference",
     "SearchResult",
     "Size",
     "Split",
@@ -106,6 +108,7 @@ __all__ = [
     "by_query",
     "chances_of",
     "compare",
+    "compare_runs",
     "comparison_folds",
     "corrected_resampled_test",
     "critical_difference",
@@ -115,6 +118,7 @@ __all__ = [
     "examine",
     "explain",
     "find_method",
+    "find_row",
     "fit_table",
     "folds",
     "friedman",

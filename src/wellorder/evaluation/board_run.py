@@ -18,11 +18,11 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..memory import available_bytes
-from ..metrics import Definition
+from ..metrics import Definition, Metric
 from ..sweeps import THREADS_FROM
 from ..writing import write_bytes
 from .leaderboard import LeftOut, Memory, Protocol
-from .methods import METHODS, find_method
+from .methods import METHODS, find_method, foretelling_methods, refuse_silent
 from .records import Record, RecordFile
 from .searching import MOST_SEARCHED
 from .side_by_side import PATIENCE, Trial, TrialPool
@@ -144,21 +144,33 @@ class Plan:
     """How the metric reads; None where its name is not known here."""
 
 
-def choose_methods(task: Task, methods: Sequence[str] | None, first: Split) -> tuple[list[str], list[LeftOut], Memory]:
+def choose_methods(
+    task: Task, methods: Sequence[str] | None, first: Split, foretelling: Metric | None = None
+) -> tuple[list[str], list[LeftOut], Memory]:
     """Choose the methods that suit the data, and estimate what the heaviest of them needs.
 
-    Methods that were named are only left out where they cannot work.
+    Methods that were named are only left out where they cannot work. ``foretelling`` is a metric of probabilities:
+    methods that give none are refused if they were named, else left out.
     """
     part = task.training_part(first.train)
     matrix, free = _bytes(part.X), available_bytes()
     data = _bytes(task.table.rows.X) + matrix
     chosen: dict[str, int] = {}
     left_out = []
+    able = METHODS if foretelling is None else foretelling_methods(task.supervision)
+    if foretelling is not None:
+        refuse_silent(
+            (name for name in methods or () if task.supervision in find_method(name).takes),
+            foretelling,
+            task.supervision,
+        )
     for name in dict.fromkeys(METHODS if methods is None else methods):
         method = find_method(name)
         needed = data + method.memory(part.size, matrix)
         if task.supervision not in method.takes:
             left_out.append(LeftOut(name, f"it does not learn from {task.supervision}"))
+        elif name not in able:
+            left_out.append(LeftOut(name, f"it gives no probabilities, which {foretelling} judges"))
         elif methods is None and (objection := method.objection(part.size)) is not None:
             left_out.append(LeftOut(name, objection))
         elif methods is None and free is not None and needed > free:

@@ -5,16 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from ..metrics import find_definition
-from ..writing import NOTHING, counted, write_interval, write_metric, write_p_value, write_params, write_seconds
+from ..writing import (
+    NOTHING,
+    counted,
+    visible,
+    write_interval,
+    write_metric,
+    write_p_value,
+    write_params,
+    write_seconds,
+)
 from .methods import METHODS
 from .significance import TOLD_APART
 
 if TYPE_CHECKING:
     from .board_run import Plan
     from .leaderboard import Leaderboard, Standing
+
+_WORDS = 4
+"""The column that says how a method stands against the best; numbers follow."""
 
 _KEPT = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}
 _IN_TIME = {"groups": "lists", "pairs": "comparisons"}
@@ -92,6 +105,34 @@ class BoardView:
         """The lines below a table: what must be known of it, and what is not in it."""
         left_out = (f"left out {', '.join(methods)}: {reason}" for reason, methods in self.left_out.items())
         return (*self.notes, *left_out)
+
+    def as_text(self) -> str:
+        """Write the title and all rows in plain lines, however long."""
+        return "\n".join(
+            [visible(f"{self.data}: {self.title}"), *_columns([self.headers, *(row.cells for row in self.rows)])]
+        )
+
+    def on_screen(self, most: int, width: int) -> str:
+        """Write what fits a screen: the first rows, each with its value, its interval and a word on it."""
+        words = ((*row.cells[:_WORDS], row.verdict) for row in self.rows[:most])
+        lines = _columns([self.headers[: _WORDS + 1], *words])
+        title = wrap(visible(f"{self.data}: {self.title}"), width, break_on_hyphens=False)
+        return "\n".join([*title, *(line if len(line) <= width else f"{line[: width - 1]}…" for line in lines)])
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Set texts below each other; numbers to the right."""
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numbers = {0, 2, *range(_WORDS + 1, len(sizes))}
+    return [
+        visible(
+            "  ".join(
+                cell.rjust(size) if place in numbers else cell.ljust(size)
+                for place, (cell, size) in enumerate(zip(row, sizes, strict=True))
+            ).rstrip()
+        )
+        for row in rows
+    ]
 
 
 def view_board(board: Leaderboard) -> BoardView:
@@ -209,6 +250,8 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         yield f"baselines: {', '.join(baselines)}"
     if silent := [each.method for each in standings if each.n_without_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
+    if infinite := [each.method for each in standings if math.isinf(each.mean)]:
+        yield f"what came had been given no chance on some split, and nothing is tested: {', '.join(infinite)}"
     if stopped := [
         f"{each.method} ({each.n_stopped} of {each.n_splits} splits)" for each in standings if each.n_stopped
     ]:

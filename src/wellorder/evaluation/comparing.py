@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -12,7 +12,7 @@ from ..memory import available_bytes
 from ..metrics import AnyMetric, is_ours
 from .board_run import BoardRun, Plan, Progress, choose_methods, decide_jobs
 from .doctor import examine
-from .judging import default_metrics, read_metrics
+from .judging import default_metrics, read_metrics, wants_probabilities
 from .leaderboard import Leaderboard, Protocol, make_leaderboard
 from .methods import METHODS
 from .records import RecordFile
@@ -47,12 +47,14 @@ def compare(
     Parameters
     ----------
     table : Table or ComparisonTable
-        What :func:`wellorder.read` gives.
+        What :func:`wellorder.read` gives, of a file or of a data frame.
     methods : sequence of str, optional
         Names as in ``wellorder compare --models``; all that suit the data unless given.
     metric : str, Metric or Definition, optional
         What the searches and the leaderboard go by; "swapped_pairs" unless given, or "comparison_error" of comparisons
-        with ties. A function of your own comes through :func:`wellorder.metrics.make`.
+        with ties. One of probabilities, such as "rps" or "log_loss", is for methods that give them; those that do not
+        are left out, or refused if they are named. A function of your own comes through
+        :func:`wellorder.metrics.make`.
     metrics : sequence of str, Metric or Definition, optional
         What is measured besides.
     n_folds, n_repeats, inner_folds, seed : int
@@ -89,6 +91,7 @@ def compare(
     >>> board.leader.method
     'ridge'
     """
+    _refuse_grades(table, methods)
     task = make_task(table)
     protocol = _protocol(
         task,
@@ -102,7 +105,7 @@ def compare(
     )
     splits = task.splits(n_folds, n_repeats, seed)
     first = next(splits)
-    chosen, left_out, memory = choose_methods(task, methods, first)
+    chosen, left_out, memory = choose_methods(task, methods, first, wants_probabilities(protocol.measures))
     jobs, at_once = decide_jobs(n_jobs, memory, len(task.order))
     protocol = replace(protocol, n_folds=task.n_folds(n_folds), n_jobs=jobs, memory=memory)
     if task.times is not None:  # the past is there once
@@ -146,9 +149,26 @@ def compare(
     )
 
 
+def _refuse_grades(table: Any, methods: Any) -> None:
+    """Say how to go on to whoever compares as other libraries fit: with X and y."""
+    listed = isinstance(methods, Iterable) and not isinstance(methods, str)
+    if isinstance(methods, str):
+        raise ValueError(f"methods={methods!r} is one text; give a list of names, [{methods!r}]")
+    if methods is None or (listed and all(isinstance(name, str) and name in METHODS for name in methods)):
+        return
+    if not isinstance(table, AnyTable):
+        column = str(getattr(methods, "name", None) or "grade")
+        frame = f"X.assign({column}=y)" if hasattr(table, "assign") and column.isidentifier() else "frame"
+        raise TypeError(
+            "compare takes a table that has the grades as a column, and then names of methods, not X and y; give it "
+            f"wo.read({frame}, target={column!r})"
+            + ("" if frame != "frame" else f", with the grades as the column {column!r} of a data frame")
+        )
+
+
 def _protocol(task: Task, metric: AnyMetric | None, metrics: Sequence[AnyMetric], **settings: Any) -> Protocol:
     usual = default_metrics(task.order)
-    wanted = read_metrics((metric or usual[0], *(metrics or usual)), task.supervision)
+    wanted = read_metrics((metric or usual[0], *(metrics or usual)), task.supervision, probabilities=True)
     for name, least in (("n_folds", 2), ("n_repeats", 1), ("inner_folds", 2)):
         if settings[name] < least:
             raise ValueError(f"{name} must be at least {least}, got {settings[name]}")

@@ -18,7 +18,14 @@ from ..order import Comparisons, Grades
 from ..samples import Sample, read_sample
 from ..sweeps import Floats, Ints
 from .evidence import gather, keep_parts
-from .judging import judge_model, read_metrics, rule_of
+from .judging import (
+    foretell,
+    judge_model,
+    read_metrics,
+    refuse_without_probabilities,
+    rule_of,
+    wants_probabilities,
+)
 from .records import Parts
 from .significance import Interval, mean_interval
 from .splits import Split, read_splits
@@ -151,7 +158,8 @@ def cross_validate(
     """
     with sklearn.config_context(enable_metadata_routing=True):
         sample = read_sample(estimator, X, y, groups, sample_weight)
-        measures = read_metrics(metrics, sample.order.kind)
+        measures = read_metrics(metrics, sample.order.kind, probabilities=True)
+        refuse_without_probabilities(estimator, measures, sample.order.kind)
         splits = read_splits(sample, cv, n_repeats, seed)
         judged = sample.order.is_judged
         trials = (
@@ -192,12 +200,12 @@ def _try(
         fitted = perf_counter()
         scores = testing.scores(model)
         judged = judge_model(model, testing, measures, scores)
-        rule = rule_of(model, testing.order)
         whole, rows = place
-        parts = {
-            str(measure): None if testing.holds_pairs else keep_parts(measure, whole, rows, scores, **rule)
-            for measure in measures
-        }
+        parts: dict[str, Parts | None] = dict.fromkeys(map(str, measures))
+        if not testing.holds_pairs:
+            rule = rule_of(model, testing.order)
+            foretold = foretell(model, testing.X, testing.order) if wants_probabilities(measures) else None
+            parts = {str(each): keep_parts(each, whole, rows, scores, foretold, **rule) for each in measures}
         return judged, parts, fitted - began, perf_counter() - fitted
 
 

@@ -30,9 +30,10 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from ..metrics import Influence, Metric, influence_of, semidefinite
+from ..metrics import Influence, Metric, influence_of, influence_of_probabilities, semidefinite
 from ..order import Comparisons, Grades
 from ..sweeps import Floats, Ints
+from .judging import Foretold
 from .records import Parts
 
 # --------------------------------------------------------------------------------------------------
@@ -43,7 +44,14 @@ MOST_UNITS = 1_024
 """More units than this are put together at random: of independent ones, the sums are as independent."""
 
 
-def keep_parts(metric: Metric, whole: Grades | Comparisons, rows: Ints, scores: Floats, **rule: float) -> Parts | None:
+def keep_parts(
+    metric: Metric,
+    whole: Grades | Comparisons,
+    rows: Ints,
+    scores: Floats,
+    foretold: Foretold | None = None,
+    **rule: float,
+) -> Parts | None:
     """Return what the units of a test part add to a method's value; None where the metric is no mean over several.
 
     Parameters
@@ -55,6 +63,8 @@ def keep_parts(metric: Metric, whole: Grades | Comparisons, rows: Ints, scores: 
         The rows, or comparisons, of the test part.
     scores : array
         Of these rows; of comparisons, of all items.
+    foretold : Foretold, optional
+        Of these rows or comparisons, for a metric of probabilities.
     **rule : float
         What a model makes of differences, of comparisons: ``threshold`` and ``advantage``.
     """
@@ -64,7 +74,10 @@ def keep_parts(metric: Metric, whole: Grades | Comparisons, rows: Ints, scores: 
     if isinstance(part, Grades) and not metric.definition.takes_weights:
         part = part.without_weights()
     try:
-        found = influence_of(part, scores, metric, **rule)
+        if foretold is not None and metric.definition.judges_probabilities:
+            found = influence_of_probabilities(part, foretold.probabilities, metric, **foretold.options)
+        else:
+            found = influence_of(part, scores, metric, **rule)
     except ValueError:  # not defined on this part: its value is NaN, and says so
         return None
     if found.n_units < 2:  # one list alone does not show how lists differ

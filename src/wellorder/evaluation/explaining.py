@@ -336,8 +336,8 @@ def _html_row(tag: str, cells: tuple[str, ...]) -> str:
 
 _NAMES = ("a", "b")
 
-_NUMBERED = re.compile(r"row ([0-9]{1,15})")
-"""What a row is called that has no name, as in ranked lists; such rows are counted from 1."""
+_NUMBERED = re.compile(r"(?:row )?([0-9]{1,15})")
+"""What a row is called that has no name, as in ranked lists, or its number alone; such rows are counted from 1."""
 
 
 class TwoRows(NamedTuple):
@@ -398,7 +398,30 @@ def _names(items: Any, item: str | None) -> Any:
     return None
 
 
-def _row(which: Any, n: int, names: Any, source: str) -> int:
+def find_row(items: Table, which: str, among: Any = None) -> int:
+    """Return the row of a table, from 0, that a name or a number (from 1, as in ranked lists) means.
+
+    Parameters
+    ----------
+    items : Table
+    which : str
+        A name goes before a number.
+    among : array of bool of shape (n,), optional
+        The rows that it may be.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from wellorder.data import Table
+    >>> from wellorder.evaluation.explaining import find_row
+    >>> wines = Table("wines.csv", pl.DataFrame({"ph": [3.0, 3.1, 3.4]}))
+    >>> find_row(wines, "row 2"), find_row(wines, "3")
+    (1, 2)
+    """
+    return _row(which, len(items), items.names(), items.source, among)
+
+
+def _row(which: Any, n: int, names: Any, source: str, among: Any = None) -> int:
     """Return the number of the row that is meant."""
     if isinstance(which, Integral) and not isinstance(which, bool):
         number = int(which)
@@ -409,13 +432,17 @@ def _row(which: Any, n: int, names: Any, source: str) -> int:
         raise TypeError(f"with items=, name a and b by row number or by name, not by {type(which).__name__}")
     if names is None:
         raise ValueError(f"the items have no names to look {which!r} up in; give row numbers, or a table with names")
-    found = [row for row, name in enumerate(names) if str(name) == which]
+    allowed = np.ones(n, dtype=bool) if among is None else np.asarray(among)
+    found = [row for row, name in enumerate(names) if str(name) == which and allowed[row]]
     numbered = _NUMBERED.fullmatch(which)
     if not found and numbered is not None and 1 <= int(numbered[1]) <= n:
+        if not allowed[int(numbered[1]) - 1]:
+            raise ValueError(f"row {numbered[1]} of {source} stands in another list; name one of this list")
         return int(numbered[1]) - 1
     if not found:
-        known = list(dict.fromkeys(map(str, names)))
-        raise ValueError(f"there is no item {which!r} in {source}; {suggest(which, known, 'its items are')}")
+        known = list(dict.fromkeys(str(name) for row, name in enumerate(names) if allowed[row]))
+        rows = f"; its rows are numbered from 1 to {n:,}" if numbered is not None else ""
+        raise ValueError(f"there is no item {which!r} in {source}{rows}; {suggest(which, known, 'its items are')}")
     if len(found) > 1:
         rows = ", ".join(f"'row {row + 1}'" for row in found[:3]) + (", …" if len(found) > 3 else "")
         raise ValueError(f"{source} has {len(found):,} rows called {which!r}; give one list, or name one of {rows}")

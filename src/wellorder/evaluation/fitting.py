@@ -14,11 +14,12 @@ from ..data import ComparisonTable, PairTable, Table, TableRanker
 from ..methods import Method
 from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
-from ..scoring import warn_if_groups_are_lost
+from ..scoring import gives_probabilities, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
-from .judging import default_metrics, read_metrics, rule_of, threshold_of
-from .methods import METHODS, find_method, make_seeded
+from .judging import Foretold, default_metrics, foretell, read_metrics, rule_of, threshold_of, wants_probabilities
+from .methods import METHODS, find_method, foretelling_methods, make_seeded, refuse_silent
 from .searching import choose_params
+from .significance import known_mean
 from .tasks import AnyTable, make_task
 
 # --------------------------------------------------------------------------------------------------
@@ -37,6 +38,8 @@ class Resolution:
     curve: Rise
     held_out: float
     """The share of held-out pairs in the right order, the mean over the folds."""
+    by_metric: float = float("nan")
+    """What another metric says of the held-out rows, the mean over the folds that have a value."""
 
 
 _MOST_PAIRS = 200_000
@@ -45,13 +48,19 @@ _LARGE = 50_000
 
 
 def measure_resolution(
-    fit: Callable[[AnyTable], TableRanker], table: AnyTable, *, n_folds: int = 5, seed: int = 0
+    fit: Callable[[AnyTable], TableRanker],
+    table: AnyTable,
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+    metric: Metric | None = None,
 ) -> Resolution | None:
     """Fit on the training parts of folds, and see how often held-out pairs stand rightly, by their distance.
 
     ``fit`` makes a fitted model of a training part; whatever it chooses, parameters included, it has to choose there.
     A share that rises with the distance is fitted to the pairs (isotonic regression). One hold-out instead of
-    all folds where the rows are many. None where there is too little data to hold some out.
+    all folds where the rows are many. None where there is too little data to hold some out. Held-out rows are judged by
+    ``metric`` as well, if there is one.
     """
     task = make_task(table)
     try:
@@ -61,6 +70,7 @@ def measure_resolution(
     rng = np.random.default_rng(seed)
     gathered: list[tuple[Floats, Floats]] = []
     shares: list[float] = []
+    by_metric: list[float] = []
     for split in splits:
         test = table.take(split.test)
         with warnings.catch_warnings():
@@ -70,6 +80,8 @@ def measure_resolution(
             except ValueError:  # the whole could be fitted, and this part is too little for it
                 return None
             scores = np.asarray(fitted.decision_function(test.rows), dtype=float)
+            if metric is not None:
+                by_metric += evaluate_table(fitted, test, (metric,)).values()
         pairs = _held_out_pairs(test, len(scores), _MOST_PAIRS // len(splits), rng)
         if pairs.n_pairs and fitted.spread_ > 0:
             difference = (scores[pairs.high] - scores[pairs.low]) / fitted.spread_
@@ -78,7 +90,7 @@ def measure_resolution(
     if not gathered:
         return None
     distance, right = (np.concatenate(part) for part in zip(*gathered, strict=True))
-    return Resolution(fit_rise(distance, right), float(np.mean(shares)))
+    return Resolution(fit_rise(distance, right), float(np.mean(shares)), known_mean(np.array(by_metric)))
 
 
 def fit_rise(distance: Floats, right: Floats) -> Rise:
@@ -141,6 +153,8 @@ class FittedTable:
     """The share of training pairs in the right order."""
     held_out_score: float
     """The same for pairs of rows that the model had not seen, the mean over folds; NaN if not measured."""
+    held_out_metric: float = float("nan")
+    """What the metric that was searched by says of rows that the model had not seen; NaN if not measured."""
 
 
 def fit_table(
@@ -149,6 +163,7 @@ def fit_table(
     params: Mapping[str, Any] | None = None,
     *,
     searching: bool = False,
+    metric: AnyMetric | None = None,
     with_resolution: bool = True,
     seed: int = 0,
 ) -> FittedTable:
@@ -164,6 +179,8 @@ def fit_table(
     searching : bool, default=False
         Choose the others from the method's grid, by cross-validation; what held-out rows say is then of models that
         were searched without them.
+    metric : str, Metric or Definition, optional
+        What the search goes by; swapped pairs unless given. Held-out rows are judged by it as well.
     with_resolution : bool, default=True
         Measure on held-out rows how far apart scores must be to be told apart.
     seed : int, default=0
@@ -173,24 +190,32 @@ def fit_table(
         fit_for_it = ", ".join(each for each, known in METHODS.items() if task.supervision in known.takes)
         raise ValueError(f"{name} does not learn from {task.supervision}; these do: {fit_for_it}")
 
+    measure = None if metric is None else read_metrics(metric, task.supervision, probabilities=True)[0]
+    foretelling = measure is not None and measure.definition.judges_probabilities
+    if measure is not None and foretelling:
+        refuse_silent([name], measure, task.supervision)
+
+    def make() -> Any:
+        return make_seeded(method, seed, measure, foretelling=foretelling)
+
     def choose(part: AnyTable) -> dict[str, Any]:
         """Set what is to be set, and search for the rest inside this part of the table."""
-        return _choose(method, part, dict(params or {}), seed) if searching else dict(params or {})
+        return _choose(method, make(), part, dict(params or {}), measure, seed) if searching else dict(params or {})
 
     def fit(part: AnyTable, chosen: Mapping[str, Any]) -> TableRanker:
-        return TableRanker(make_seeded(method, seed).set_params(**chosen)).fit(part)
+        return TableRanker(make().set_params(**chosen)).fit(part)
 
     chosen = choose(table)
     model = _fit_with_probabilities(lambda more: fit(table, chosen | more), method, chosen)
     resolution = None
     if with_resolution:
-        resolution = measure_resolution(lambda part: fit(part, choose(part)), table, seed=seed)
+        resolution = measure_resolution(lambda part: fit(part, choose(part)), table, seed=seed, metric=measure)
     if resolution is not None:
         model.resolution_ = resolution.curve
     scores = np.asarray(model.decision_function(table.rows), dtype=float)
     judged = task.judge(scores, np.arange(len(table)), ("swapped_pairs",))
-    held_out = float("nan") if resolution is None else resolution.held_out
-    return FittedTable(model, chosen, 1.0 - judged.metrics["swapped_pairs"], held_out)
+    held_out = (float("nan"),) * 2 if resolution is None else (resolution.held_out, resolution.by_metric)
+    return FittedTable(model, chosen, 1.0 - judged.metrics["swapped_pairs"], *held_out)
 
 
 def _fit_with_probabilities(
@@ -205,40 +230,47 @@ def _fit_with_probabilities(
     return fit({})
 
 
-def _choose(method: Method, table: AnyTable, params: dict[str, Any], seed: int) -> dict[str, Any]:
+def _choose(
+    method: Method, estimator: Any, table: AnyTable, params: dict[str, Any], metric: Metric | None, seed: int
+) -> dict[str, Any]:
     """Search the method's grid, but for the parameters that are given, by folds of a table."""
     part = make_task(table).training_part(np.arange(len(table)))
     grid = {name: values for name, values in method.grid(part.size).items() if name not in params}
-    estimator = make_seeded(method, seed).set_params(**params)
-    return params | choose_params(estimator, grid, part, n_folds=5, seed=seed, most=method.most_searched)
+    by: AnyMetric = "swapped_pairs" if metric is None else metric
+    found = choose_params(
+        estimator.set_params(**params), grid, part, n_folds=5, seed=seed, metric=by, most=method.most_searched
+    )
+    return params | found
 
 
 def evaluate_table(model: TableRanker, table: AnyTable, metrics: Sequence[AnyMetric] = ()) -> dict[str, float]:
     """Judge a model on a table with grades or comparisons, as ``wellorder evaluate`` does.
 
-    Where the model gives probabilities of outcomes, ``metrics`` may name those of ``PROBABILITY_METRICS`` as well.
+    Where the model gives probabilities, ``metrics`` may name those of ``PROBABILITY_METRICS`` as well, or, of grades,
+    those of ``GRADE_PROBABILITY_METRICS``.
     """
     task = make_task(table)
     wanted = read_metrics(metrics or default_metrics(task.order), task.supervision, probabilities=True)
-    of_probabilities = [metric for metric in wanted if metric.definition.needs == "probabilities"]
     if not isinstance(table, ComparisonTable):
         warn_if_groups_are_lost(model, table.groups, "read the table with group=")
     scores = np.asarray(model.decision_function(table.rows), dtype=float)
-    of_scores = [metric for metric in wanted if metric not in of_probabilities]
-    found = task.judge(scores, np.arange(len(table)), of_scores, **rule_of(model, task.order)).metrics
-    if isinstance(table, ComparisonTable) and of_probabilities:
-        found |= _judge_probabilities(model, table, of_probabilities)
-    return {str(metric): found[str(metric)] for metric in wanted}
+    foretold = None
+    if (metric := wants_probabilities(wanted)) is not None:
+        foretold = _foretold(model, table, metric)
+    rule = rule_of(model, task.order)
+    return task.judge(scores, np.arange(len(table)), wanted, foretold, **rule).metrics
 
 
-def _judge_probabilities(model: TableRanker, table: ComparisonTable, metrics: Sequence[Metric]) -> dict[str, float]:
-    if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{metrics[0]} judges probabilities, and {type(model.ranker_).__name__} gives none; compare-svm and "
-            "davidson do"
-        )
-    P, compared = model.predict_proba(table), table.comparisons
-    return {str(metric): metric(compared.outcome, P, sample_weight=compared.weight) for metric in metrics}
+def _foretold(model: TableRanker, table: AnyTable, metric: Metric) -> Foretold:
+    """Return a model's probabilities of what a table holds."""
+    order = table.order()
+    if not gives_probabilities(model.ranker_, order.kind):
+        able = " and ".join(foretelling_methods(order.kind))
+        raise ValueError(f"{metric} judges probabilities, and {type(model.ranker_).__name__} gives none; {able} do")
+    if isinstance(table, ComparisonTable):
+        return Foretold(model.predict_proba(table))
+    assert model.encoder_ is not None  # only items that were compared may have no columns
+    return foretell(model.ranker_, model.encoder_.transform(table.rows), order)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from numbers import Integral, Real
@@ -15,7 +15,8 @@ import numpy as np
 from ..metrics import AnyMetric, Definition, Metric, comparison_roc, ndcg, order_error_rates, parse
 from ..order import Comparisons, Grades, Kind, refuse_beside
 from ..samples import Sample
-from ..scoring import advantage_of
+from ..scoring import advantage_of, gives_probabilities, list_scores
+from ..spaces import Pairs
 from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
 
@@ -313,9 +314,9 @@ class Judgement:
 def read_metrics(
     metrics: AnyMetric | Iterable[AnyMetric], supervision: Kind, *, probabilities: bool = False
 ) -> tuple[Metric, ...]:
-    """Read what scores are judged by, each metric once; an unknown name is an error that lists the known.
+    """Read what models are judged by, each metric once; an unknown name is an error that lists the known.
 
-    Those of ``probabilities`` are refused where not every model that is judged gives any.
+    Those of ``probabilities`` are refused by callers that judge scores alone.
     """
     given = [metrics] if isinstance(metrics, str | Definition) or callable(metrics) else list(metrics)
     if not given:
@@ -324,12 +325,64 @@ def read_metrics(
     for metric in (parse(each, supervision) for each in given):
         if found.setdefault(str(metric), metric) != metric:
             raise ValueError(f"two metrics are called '{metric}'; give one of them another name")
-        if metric.definition.needs == "probabilities" and not probabilities:
-            raise ValueError(
-                f"{metric} judges probabilities, which not every method gives; fit one that does, such as compare-svm, "
-                "and evaluate it"
-            )
+        if metric.definition.judges_probabilities and not probabilities:
+            raise ValueError(f"{metric} judges probabilities, and scores are judged here; name a metric of scores")
     return tuple(found.values())
+
+
+# --------------------------------------------------------------------------------------------------
+# Probabilities: of grades, or of the three outcomes of comparisons.
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """What a model says of rows, or of comparisons: a probability of each level, or of each outcome."""
+
+    probabilities: Floats
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What a metric has to know beside them: of grades, the ``levels`` of the columns."""
+
+    def judge(self, metric: Metric, order: Grades | Comparisons) -> float:
+        """Evaluate them by a metric of probabilities."""
+        if isinstance(order, Comparisons):
+            return metric(order.outcome, self.probabilities, sample_weight=order.weight)
+        return metric(order, self.probabilities, **self.options)
+
+
+def wants_probabilities(metrics: Iterable[Metric]) -> Metric | None:
+    """Return the first of the metrics that judges probabilities; None if all judge scores."""
+    return next((metric for metric in metrics if metric.definition.judges_probabilities), None)
+
+
+def foretell(model: Any, X: Any, order: Grades | Comparisons) -> Foretold:
+    """Return the probabilities that a fitted model gives: of the rows of X, or of comparisons of them."""
+    if isinstance(order, Grades):
+        return Foretold(np.asarray(model.predict_proba(X)), {"levels": model.classes_})
+    if hasattr(model, "probabilities"):
+        scores = np.asarray(list_scores(model, X), dtype=float)
+        apart = scores[order.right] - scores[order.left] - advantage_of(model)
+        return Foretold(np.asarray(model.probabilities(apart)))
+    return Foretold(np.asarray(model.predict_proba(Pairs(X, order.left, order.right))))
+
+
+_WHO_GIVES = {
+    "grades": "ProportionalOdds, OrderBoost(loss='proportional_odds'), PlugInRanker and classifiers do",
+    "comparisons": "CompareSVM(probability=True) and ratings by Davidson do",
+}
+
+
+def refuse_without_probabilities(model: Any, metrics: Iterable[Metric], of: Kind) -> None:
+    """Refuse metrics of probabilities for a model that gives none."""
+    metric = wants_probabilities(metrics)
+    if metric is not None and not gives_probabilities(model, of):
+        raise ValueError(
+            f"{metric} judges probabilities, and {type(model).__name__} gives none; {_WHO_GIVES[of]}, or name a metric "
+            "of scores"
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# What is measured when nobody says.
 
 
 def suits_gain(grades: Grades) -> bool:
@@ -360,14 +413,29 @@ def default_metrics(supervision: Grades | Comparisons) -> tuple[str, ...]:
     return ("swapped_pairs", "kendall_tau")
 
 
-def judge_grades(grades: Grades, scores: Floats, metrics: Sequence[AnyMetric], bins: Bins | None = None) -> Judgement:
+# --------------------------------------------------------------------------------------------------
+# Judgements of test parts.
+
+
+def judge_grades(
+    grades: Grades,
+    scores: Floats,
+    metrics: Sequence[AnyMetric],
+    bins: Bins | None = None,
+    foretold: Foretold | None = None,
+) -> Judgement:
     """Judge scores of graded rows; a metric that is not defined there is NaN.
 
-    ``bins`` are the rows' places in the grade × grade table, where the bins are those of a larger table.
+    ``bins`` are the rows' places in the grade × grade table, where the bins are those of a larger table; ``foretold``
+    are what metrics of probabilities judge.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
-        values = {str(metric): metric.of_order(grades, scores) for metric in map(parse, metrics)}
+        values = {
+            str(metric): metric.of_order(grades, scores) if chosen is None else chosen.judge(metric, grades)
+            for metric in map(parse, metrics)
+            for chosen in [_judged_foretold(metric, foretold)]
+        }
         curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
         swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
@@ -398,19 +466,35 @@ def judge_comparisons(
     metrics: Sequence[AnyMetric],
     threshold: float = 0.0,
     advantage: float = 0.0,
+    foretold: Foretold | None = None,
 ) -> Judgement:
-    """Judge item scores against comparisons, given what a model makes of them; NaN where a metric is not defined."""
+    """Judge item scores against comparisons, given what a model makes of them; NaN where a metric is not defined.
+
+    ``foretold`` are what metrics of probabilities judge.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NaN says it
         values = {
             str(metric): metric(comparisons, scores, threshold=threshold, advantage=advantage)
+            if chosen is None
+            else chosen.judge(metric, comparisons)
             for metric in (parse(each, "comparisons") for each in metrics)
+            for chosen in [_judged_foretold(metric, foretold)]
         }
     with_ties = (comparisons.outcome == 0).any() and (comparisons.outcome != 0).any()
     differences = scores[comparisons.right] - scores[comparisons.left]
     curve = comparison_roc_curve(comparisons.outcome, differences - advantage) if with_ties else None
     decided = differences[comparisons.outcome != 0]
     return Judgement(values, None, curve, bool(len(decided)) and not decided.any())
+
+
+def _judged_foretold(metric: Metric, foretold: Foretold | None) -> Foretold | None:
+    """Return what a metric judges in place of scores; None where it judges these."""
+    if not metric.definition.judges_probabilities:
+        return None
+    if foretold is None:
+        raise ValueError(f"{metric} judges probabilities, and there are none")
+    return foretold
 
 
 def _are_all_tied(grades: Grades, scores: Floats) -> bool:
@@ -426,12 +510,18 @@ def judge_model(model: Any, part: Sample, metrics: Sequence[Metric], scores: Flo
     """Evaluate a fitted model by each metric, given its scores if they are known; NaN where one is not defined."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is not defined: ")  # the caller counts them and says so once
+        refuse_without_probabilities(model, metrics, part.order.kind)
         if part.holds_pairs:
             return [_of_pairs(metric, model, part, scores) for metric in metrics]
         scores, order = part.scores(model) if scores is None else scores, part.order
-        if isinstance(order, Grades):
-            return [metric.of_order(order, scores) for metric in metrics]
-        return [metric(order, scores, **rule_of(model, order)) for metric in metrics]
+        foretold = foretell(model, part.X, order) if wants_probabilities(metrics) else None
+        rule = rule_of(model, order)
+        return [
+            foretold.judge(metric, order)
+            if foretold is not None and metric.definition.judges_probabilities
+            else metric.of_order(order, scores, **rule)
+            for metric in metrics
+        ]
 
 
 def _of_pairs(metric: Metric, model: Any, part: Sample, scores: Floats | None) -> float:
@@ -440,6 +530,8 @@ def _of_pairs(metric: Metric, model: Any, part: Sample, scores: Floats | None) -
     They are those of two items a pair, of which the left one has the score 0.
     """
     outcome = part.order.outcome if isinstance(part.order, Comparisons) else None
+    if metric.definition.judges_probabilities:
+        return Foretold(np.asarray(model.predict_proba(part.X))).judge(metric, part.order)
     if metric.name in ("swapped_pairs", "comparison_error"):
         return 1.0 - float(model.score(part.X, outcome))
     differences = part.scores(model) if scores is None else scores

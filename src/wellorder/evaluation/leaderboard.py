@@ -146,9 +146,14 @@ class LeftOut:
     """Whether it may well have been good, and there was no time for it."""
 
 
+_WIDTH = 80
+_SHOWN = 18
+"""Columns of text, and rows, of a leaderboard on a screen of 24 lines."""
+
+
 @dataclass(frozen=True)
 class Leaderboard:
-    """Every method on the same splits, best first."""
+    """Every method on the same splits, best first; ``print`` shows all that there is to read."""
 
     data: str
     greater_is_better: bool
@@ -184,6 +189,19 @@ class Leaderboard:
         """Return the records of one method, in the order of the splits."""
         return _of(self.records, method)
 
+    def __repr__(self) -> str:
+        """Write what fits a screen: the best methods, and where to find the rest."""
+        view, n_more = view_board(self), len(self.standings) - _SHOWN
+        more = "not complete; " if view.missing else ""
+        more += f"{n_more} more; " if n_more > 0 else ""
+        return f"{view.on_screen(_SHOWN, _WIDTH)}\n({more}print(board) shows all, board.standings has the numbers)"
+
+    def __str__(self) -> str:
+        """Write every method, every column and every note."""
+        view = view_board(self)
+        missing = [f"not complete: {view.missing}"] if view.missing else []
+        return "\n".join([view.as_text(), *view.below, *missing])
+
     def _repr_html_(self) -> str:
         """Draw the board for a notebook; every name is escaped."""
         view = view_board(self)
@@ -216,10 +234,11 @@ def make_leaderboard(
     values = {name: _values(kept, name, protocol.metric) for name in methods}
     ranked = sorted(methods, key=lambda name: (np.isnan(known_mean(values[name])), -sign * known_mean(values[name])))
     silent = {record.method for record in kept if record.orders_nothing} - {ranked[0]}
-    tested = [name for name in ranked if name not in silent]
-    evidence = _evidence(kept, tested, protocol.metric)
+    infinite = {name for name in methods if np.isinf(values[name]).any()}  # a log loss, where what came was ruled out
+    tested = [name for name in ranked if name not in silent | infinite]
+    evidence = _evidence(kept, tested, protocol.metric) if tested else None
     if evidence is None:  # the splits alone say how sure it is
-        columns = [np.full(len(values[name]), np.nan) if name in silent else values[name] for name in ranked]
+        columns = [values[name] if name in tested else np.full(len(values[name]), np.nan) for name in ranked]
         p_values = dict(zip(ranked[1:], _against_leader(kept, columns), strict=True))
         ends = {}
     else:
@@ -309,7 +328,7 @@ def make_standing(
     finite = values[np.isfinite(values)]
     n_without_order = sum(record.orders_nothing for record in mine)
     low = high = float("nan")
-    if n_without_order:
+    if n_without_order or np.isinf(values).any():
         ends = None
     elif ends is None and len(finite) > 2 and float(np.ptp(finite)) > 0:
         sizes = [float(np.mean([getattr(record, part) for record in mine])) for part in ("n_train", "n_test")]

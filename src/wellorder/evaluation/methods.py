@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from .. import estimators, ratings
 from ..methods import Method, Size, offered_methods
 from ..metrics import Metric, is_ours
-from ..order import Comparisons, Grades
+from ..order import Comparisons, Grades, Kind
+from ..scoring import gives_probabilities
 from ..suggest import suggest
 
 
@@ -41,12 +43,36 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-def make_seeded(method: Method, seed: int, metric: Metric | None = None) -> Any:
+def make_foretelling(method: Method) -> Any:
+    """Make the method's estimator, asked for probabilities where it has to be asked."""
+    estimator = method.make()
+    return estimator.set_params(probability=True) if "probability" in estimator.get_params(deep=False) else estimator
+
+
+def foretelling_methods(of: Kind) -> list[str]:
+    """Return the methods that give probabilities: of grades, or of the outcomes of comparisons."""
+    able = ((name, each) for name, each in METHODS.items() if of in each.takes)
+    return [name for name, each in able if gives_probabilities(make_foretelling(each), of)]
+
+
+def refuse_silent(names: Iterable[str], metric: Metric, of: Kind) -> None:
+    """Refuse methods that give no probabilities, where a metric judges these."""
+    able = foretelling_methods(of)
+    silent = [name for name in names if name not in able]
+    if silent:
+        raise ValueError(
+            f"{metric} judges probabilities, and {', '.join(silent)} {'gives' if len(silent) == 1 else 'give'} none; "
+            f"name methods that do ({', '.join(able)}), or another metric"
+        )
+
+
+def make_seeded(method: Method, seed: int, metric: Metric | None = None, *, foretelling: bool = False) -> Any:
     """Make the method's estimator, with everything that is random in it drawn from a seed.
 
-    One that goes by a metric itself goes by the one that is compared by, if there is one.
+    One that goes by a metric itself goes by the one that is compared by, if there is one. ``foretelling`` asks for
+    probabilities as well.
     """
-    estimator = method.make()
+    estimator = make_foretelling(method) if foretelling else method.make()
     if metric is not None and method.follows is not None:
         estimator.set_params(**{method.follows: str(metric) if is_ours(metric) else metric})
     unset = [

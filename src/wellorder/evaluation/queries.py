@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.stats import permutation_test
 
 from ..data import Qrels, Run
-from ..metrics import METRICS, AnyMetric, Retrieved, parse
+from ..metrics import METRICS, AnyMetric, Metric, Retrieved, parse
 from ..order import Grades, encode_groups, exact_numbers, read_column
 from ..sweeps import Floats
+from .significance import known_mean
 
 
 def by_query(metric: AnyMetric, y: Any, scores: Any, groups: Any) -> dict[Hashable, float]:
@@ -125,26 +128,142 @@ def evaluate_run(run: Run, qrels: Qrels, metrics: Sequence[AnyMetric] = ()) -> d
     >>> evaluate_run(run, qrels, ["map", "mrr"])
     {'average_precision': 0.25, 'reciprocal_rank': 0.5}
     """
-    wanted = [parse(name) for name in metrics or RUN_METRICS]
-    for metric in wanted:
-        if metric.definition.needs != "lists":
-            known = ", ".join(name for name, each in METRICS.items() if each.needs == "lists")
-            raise ValueError(f"{metric} is not measured on runs; these are: {known}")
-    grades, retrieved = _join(run, qrels)
+    wanted = _run_metrics(metrics)
+    grades, retrieved, _ = _join(run, qrels, _queries_of(run, qrels))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is not defined: ")  # NaN says it
         return {str(metric): metric(grades, retrieved) for metric in wanted}
 
 
-def _join(run: Run, qrels: Qrels) -> tuple[Grades, Retrieved]:
-    """Return what is known of every item, in the run or judged, of the queries that are in both."""
+@dataclass(frozen=True)
+class RunDifference:
+    """What one run is worth beside another by one metric, on the queries that both have."""
+
+    metric: str
+    first: float
+    second: float
+    """The means over the queries."""
+    difference: float
+    """The second less the first, query by query, on average."""
+    low: float
+    high: float
+    """Its interval, by Student's t over the queries; NaN with fewer than two."""
+    p_value: float
+    """Of the randomisation test over queries (:func:`randomisation_test`); NaN with fewer than two."""
+    won: int
+    """Queries on which the second is better."""
+    tied: int
+    lost: int
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries count."""
+        return self.won + self.tied + self.lost
+
+
+def compare_runs(
+    first: Run, second: Run, qrels: Qrels, metrics: Sequence[AnyMetric] = (), *, confidence: float = 0.95, seed: int = 0
+) -> tuple[RunDifference, ...]:
+    """Compare two runs query by query: each metric's means, their difference, how sure it is, and on how many queries.
+
+    Queries are those that are in both runs and in the qrels, each of them one observation; a run is judged as by
+    :func:`evaluate_run`.
+
+    Parameters
+    ----------
+    first, second : Run
+        From :func:`wellorder.data.read_run`.
+    qrels : Qrels
+        From :func:`wellorder.data.read_qrels`.
+    metrics : sequence of str, Metric or Definition, optional
+        As in :func:`evaluate_run`.
+    confidence : float, default=0.95
+        Of the intervals.
+    seed : int, default=0
+        Of the signs that the test draws where there are too many queries to try all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellorder.data import Qrels, Run
+    >>> from wellorder.evaluation import compare_runs
+    >>> queries, items = np.repeat(["p", "q", "r"], 2), np.tile(["a", "b"], 3)
+    >>> qrels = Qrels(queries, items, np.tile([1.0, 0.0], 3))
+    >>> bad = Run(queries, items, np.tile([1.0, 2.0], 3), "bad")
+    >>> good = Run(queries, items, np.array([2.0, 1.0, 2.0, 1.0, 1.0, 2.0]), "good")
+    >>> (found,) = compare_runs(bad, good, qrels, ["mrr"])
+    >>> round(found.difference, 3), found.won, found.tied, found.lost
+    (0.333, 2, 1, 0)
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
+    wanted = _run_metrics(metrics)
+    common = _queries_of(first, qrels) & _queries_of(second, qrels)
+    if not common:
+        raise ValueError("no query of the qrels is in both runs; do the files name queries in the same way?")
+    values = [_run_by_query(run, qrels, common, wanted) for run in (first, second)]
+    return tuple(
+        _difference(metric, values[0][str(metric)], values[1][str(metric)], confidence, seed) for metric in wanted
+    )
+
+
+_ROUNDING = 1e-12
+"""Values that differ by no more are the same."""
+
+
+def _difference(metric: Metric, first: Floats, second: Floats, confidence: float, seed: int) -> RunDifference:
+    known = ~np.isnan(first)  # a query without a relevant item, in either run
+    first, second = first[known], second[known]
+    apart = second - first
+    n, mean = len(apart), known_mean(apart)
+    reach = p_value = float("nan")
+    if n > 1:
+        reach = float(stats.t.isf((1 - confidence) / 2, n - 1) * np.std(apart, ddof=1) / np.sqrt(n))
+        p_value = randomisation_test(apart, seed=seed)
+    better = apart if metric.greater_is_better else -apart
+    won, lost = int(np.count_nonzero(better > _ROUNDING)), int(np.count_nonzero(better < -_ROUNDING))
+    means = known_mean(first), known_mean(second)
+    return RunDifference(str(metric), *means, mean, mean - reach, mean + reach, p_value, won, n - won - lost, lost)
+
+
+def _run_by_query(run: Run, qrels: Qrels, queries: set[Any], metrics: Sequence[Metric]) -> dict[str, Floats]:
+    """Return each metric's value on each query, in the order of their names; NaN where it has no relevant item."""
+    grades, retrieved, named = _join(run, qrels, queries)
+    assert grades.group is not None  # every item is of a query
+    row_of = {query: row for row, query in enumerate(named)}
+    rows = [row_of[query] for query in sorted(queries)]
+    found = {}
+    for metric in metrics:
+        assert metric.definition.parts is not None  # as every metric of lists has
+        parts: Any = metric.call(metric.definition.parts, grades, retrieved)
+        found[str(metric)] = parts.values[grades.group[rows]]
+    return found
+
+
+def _run_metrics(metrics: Sequence[AnyMetric]) -> list[Metric]:
+    wanted = [parse(name) for name in metrics or RUN_METRICS]
+    for metric in wanted:
+        if metric.definition.needs != "lists":
+            known = ", ".join(name for name, each in METRICS.items() if each.needs == "lists")
+            raise ValueError(f"{metric} is not measured on runs; these are: {known}")
+    return wanted
+
+
+def _queries_of(run: Run, qrels: Qrels) -> set[Any]:
+    """Return the queries that are in a run and judged."""
     both = set(run.query.tolist()) & set(qrels.query.tolist())
     if not both:
         raise ValueError("no query of the run is in the qrels; do both files name queries in the same way?")
+    return both
+
+
+def _join(run: Run, qrels: Qrels, queries: set[Any]) -> tuple[Grades, Retrieved, list[Any]]:
+    """Return what is known of every item, in the run or judged, of some queries, and the query of each."""
     grade = dict(zip(zip(qrels.query.tolist(), qrels.item.tolist(), strict=True), qrels.grade.tolist(), strict=True))
     ranked = sorted(zip(run.score.tolist(), run.item.tolist(), run.query.tolist(), strict=True))
     place = {(query, item): place for place, (_, item, query) in enumerate(ranked)}  # the higher, the better
-    items = [(query, item) for query, item in {**place, **grade} if query in both]
+    items = [(query, item) for query, item in {**place, **grade} if query in queries]
     y = np.array([grade.get(item, np.nan) for item in items])
     scores = np.array([place.get(item, np.nan) for item in items])
-    return Grades(np.where(y < 0, np.nan, y), [query for query, _ in items]), Retrieved(scores)
+    named = [query for query, _ in items]
+    return Grades(np.where(y < 0, np.nan, y), named), Retrieved(scores), named

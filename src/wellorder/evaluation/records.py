@@ -112,8 +112,10 @@ class Record:
         return self.seconds + self.earlier_seconds
 
     def to_json(self) -> str:
-        """Write the record as one line; NaN becomes null."""
-        text = json.dumps(_without_nan(plain(asdict(self))), ensure_ascii=False, separators=(",", ":"))
+        """Write the record as one line; NaN becomes null, and a loss without bounds the text "Infinity"."""
+        metrics = {name: _INFINITE if value == math.inf else value for name, value in self.metrics.items()}
+        written = _without_nan(plain(asdict(self) | {"metrics": metrics}))
+        text = json.dumps(written, ensure_ascii=False, separators=(",", ":"))
         return visible(text, as_json=True)  # a file's name may hold what is no character, and would be no UTF-8
 
     @classmethod
@@ -170,6 +172,10 @@ _LARGEST, _LARGEST_COUNT = 1e300, 2**53
 """Sums of numbers up to these are numbers, too."""
 
 
+_INFINITE = "Infinity"
+"""How a line writes what JSON has no number for."""
+
+
 def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
@@ -200,8 +206,8 @@ def _size(name: str, value: Json) -> float:
 
 def _number(name: str, value: Json) -> float:
     """Read a number; null is one that is not defined."""
-    if value is None:
-        return math.nan
+    if value is None or value == _INFINITE:
+        return math.nan if value is None else math.inf
     return float(value) if _is_number(value) else _refuse(name, value, "a number or null")
 
 

@@ -22,7 +22,7 @@ from ..metrics import AnyMetric, Metric
 from ..samples import Sample, read_sample
 from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
 from ..sweeps import Floats
-from .judging import judge_model, read_metrics
+from .judging import judge_model, read_metrics, refuse_without_probabilities
 from .significance import known_mean
 from .splits import Split, feasible_folds, read_splits
 
@@ -270,8 +270,9 @@ def search(
         Row weights for ``fit``. Judgement is without them; to weigh that too, give ``Grades`` with weights.
     metric : str, Metric or Definition, default="swapped_pairs"
         Any name that ``wellorder.metrics.parse`` reads; of comparisons, one of
-        ``wellorder.metrics.COMPARISON_METRICS``. Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for
-        1 − the model's own score. A function of your own comes through ``wellorder.metrics.make``.
+        ``wellorder.metrics.COMPARISON_METRICS``; one of probabilities (``rps``, ``log_loss``), if the model gives any.
+        Of pairs, ``swapped_pairs`` and ``comparison_error`` both stand for 1 − the model's own score. A function of
+        your own comes through ``wellorder.metrics.make``.
     cv : int, splitter or splits, default=5
         Number of folds (see ``wellorder.evaluation.splits``), a scikit-learn splitter, or (train, test) rows.
     seed : int, default=0
@@ -313,7 +314,8 @@ def search(
     began = perf_counter()
     with sklearn.config_context(enable_metadata_routing=True):
         sample = read_sample(estimator, X, y, groups, sample_weight)
-        (measure,) = read_metrics(metric, sample.order.kind)
+        (measure,) = read_metrics(metric, sample.order.kind, probabilities=True)
+        refuse_without_probabilities(estimator, (measure,), sample.order.kind)
         points = list(ParameterGrid(grid))
         splits = read_splits(sample, cv, seed=seed)
         run = _SearchUnderWay(estimator, sample, points, splits, measure, deadline)

@@ -149,7 +149,7 @@ def mean_interval(values: Any, n_train: float, n_test: float, confidence: float 
 
 
 def known_mean(values: Floats) -> float:
-    """Return the mean of the values that are known; NaN where none is.
+    """Return the mean of the values that are known; NaN where none is, infinite where one is.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def known_mean(values: Floats) -> float:
     >>> known_mean(np.array([1.0, np.nan, 3.0]))
     2.0
     """
-    known = values[np.isfinite(values)]
+    known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else float("nan")
 
 

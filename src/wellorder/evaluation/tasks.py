@@ -18,7 +18,7 @@ from ..order import Comparisons, Grades, Kind
 from ..samples import Sample
 from ..scoring import list_scores
 from ..sweeps import Array, Floats, Ints
-from .judging import Bins, Judgement, bin_grades, judge_comparisons, judge_grades
+from .judging import Bins, Foretold, Judgement, bin_grades, foretell, judge_comparisons, judge_grades
 from .methods import measure_size
 from .splits import Split, feasible_folds, feasible_n_folds, n_lists_with_pair, time_cuts
 
@@ -46,7 +46,10 @@ class Task:
 
     def __init__(self, table: AnyTable) -> None:
         if not isinstance(table, Table | ComparisonTable):
-            raise TypeError(f"this takes a table, not {type(table).__name__}; read a file with wo.read(path, target=…)")
+            raise TypeError(
+                f"this takes a table, not {type(table).__name__}; wo.read makes one, of a file or of a data frame that "
+                "has the grades as a column: wo.read(path_or_frame, target='grade')"
+            )
         self.table = table
         self.order = table.order()
         self._last: tuple[Ints, TrainingPart] | None = None
@@ -112,12 +115,25 @@ class Task:
         test = self.table.take(rows).rows
         return np.asarray(list_scores(model, part.encode(test), test.groups), dtype=float)
 
-    def judge(self, scores: Floats, rows: Ints, metrics: Sequence[AnyMetric], **rule: float) -> Judgement:
-        """Judge scores of a test part, by what a model makes of them (:func:`rule_of`)."""
+    def foretold(self, model: Any, part: TrainingPart, rows: Ints) -> Foretold:
+        """Return a fitted model's probabilities for the rows, or comparisons, of a test part."""
+        test = self.table.take(rows)
+        return foretell(model, part.encode(test.rows), test.order())
+
+    def judge(
+        self,
+        scores: Floats,
+        rows: Ints,
+        metrics: Sequence[AnyMetric],
+        foretold: Foretold | None = None,
+        /,
+        **rule: float,
+    ) -> Judgement:
+        """Judge scores of a test part, by what a model makes of them (:func:`rule_of`), and its probabilities."""
         order = self.table.take(rows).order()
         if isinstance(order, Comparisons):
-            return judge_comparisons(order, scores, metrics, **rule)
-        return judge_grades(order, scores, metrics, None if self._bins is None else self._bins.take(rows))
+            return judge_comparisons(order, scores, metrics, foretold=foretold, **rule)
+        return judge_grades(order, scores, metrics, None if self._bins is None else self._bins.take(rows), foretold)
 
     def fingerprint(self) -> str:
         """Return a digest of everything in the data that a result depends on."""

@@ -8,7 +8,7 @@ import platform
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
@@ -23,11 +23,12 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..deadline import TimeIsUp, deadline
 from ..methods import Method
+from ..metrics import Metric
 from ..order import Comparisons
 from ..samples import Sample
 from ..sweeps import THREADS_FROM, Floats
 from .evidence import keep_parts
-from .judging import rule_of
+from .judging import rule_of, wants_probabilities
 from .leaderboard import Protocol
 from .methods import make_seeded
 from .records import MOST_HELD_OUT, Record, plain
@@ -170,7 +171,8 @@ def run_trial(
     with hear_warnings() as heard:
         try:
             part = task.training_part(split.train)
-            model = make_seeded(method, seed, protocol.measures[0])
+            judged = protocol.measures
+            model = _make(method, seed, judged)
             with deadline(left) as end:
                 params = choose_params(
                     model,
@@ -178,7 +180,7 @@ def run_trial(
                     part,
                     n_folds=protocol.inner_folds,
                     seed=seed,
-                    metric=protocol.measures[0],
+                    metric=judged[0],
                     deadline=left,
                     most=method.most_searched,
                     one_fit=one_fit,
@@ -188,8 +190,9 @@ def run_trial(
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             rule = rule_of(model, task.order)
-            judgement = task.judge(scores, split.test, protocol.measures, **rule)
-            parts = keep_parts(protocol.measures[0], task.order, split.test, scores, **rule)
+            foretold = task.foretold(model, part, split.test) if wants_probabilities(judged) else None
+            judgement = task.judge(scores, split.test, judged, foretold, **rule)
+            parts = keep_parts(judged[0], task.order, split.test, scores, foretold, **rule)
         except TimeIsUp:
             took = time.perf_counter() - started
             share = f"it did not finish within its share of {seconds:.1f} s"
@@ -238,15 +241,20 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
         try:
             part = task.training_part(split.train)
             sample = sample_part(part, seed, PILOT_ROWS)
-            took = _time_of_fit(make_seeded(method, seed, protocol.measures[0]), sample, seconds)
+            took = _time_of_fit(_make(method, seed, protocol.measures), sample, seconds)
             if took > _STEADY:
-                took = min(took, _time_of_fit(make_seeded(method, seed, protocol.measures[0]), sample, seconds))
+                took = min(took, _time_of_fit(_make(method, seed, protocol.measures), sample, seconds))
             grid = method.grid(part.size)
         except Exception:  # whatever it is, the trial meets it as well
             return 0.0, 0.0
     n_searched = len(ParameterGrid(grid)) * (protocol.inner_folds - 1) if grid else 0
     one_fit = took * len(part) / len(sample)
     return one_fit, one_fit * (1 + n_searched)
+
+
+def _make(method: Method, seed: int, judged: Sequence[Metric]) -> Any:
+    """Make a method's estimator that can be judged by these metrics, and goes by the first of them."""
+    return make_seeded(method, seed, judged[0], foretelling=wants_probabilities(judged) is not None)
 
 
 def _time_of_fit(model: Any, sample: Sample, seconds: float) -> float:

@@ -1,15 +1,6 @@
 """How good an ordering is: pure functions of grades and scores, and their names."""
 
-from .comparisons import (
-    ComparisonROC,
-    Reliability,
-    comparison_auc,
-    comparison_brier,
-    comparison_error,
-    comparison_log_loss,
-    comparison_reliability,
-    comparison_roc,
-)
+from .comparisons import ComparisonROC, comparison_auc, comparison_error, comparison_roc
 from .concordance import (
     auc_consecutive,
     auc_ovo,
@@ -26,12 +17,23 @@ from .influence import (
     Influence as Influence,
     covariance,
     influence_of as influence_of,
+    influence_of_probabilities as influence_of_probabilities,
     paired_test,
     semidefinite as semidefinite,
+)
+from .probabilities import (
+    Reliability,
+    comparison_brier,
+    comparison_log_loss,
+    comparison_reliability,
+    comparison_rps,
+    log_loss,
+    ranked_probability_score,
 )
 from .push import p_norm_push
 from .registry import (
     COMPARISON_METRICS,
+    GRADE_PROBABILITY_METRICS,
     METRICS,
     PROBABILITY_METRICS,
     AnyMetric as AnyMetric,
@@ -48,6 +50,7 @@ from .retrieval import Retrieved as Retrieved, average_precision, ndcg, precisio
 
 __all__ = [
     "COMPARISON_METRICS",
+    "GRADE_PROBABILITY_METRICS",
     "METRICS",
     "PROBABILITY_METRICS",
     "ComparisonROC",
@@ -66,9 +69,11 @@ __all__ = [
     "comparison_log_loss",
     "comparison_reliability",
     "comparison_roc",
+    "comparison_rps",
     "covariance",
     "find_definition",
     "kendall_tau",
+    "log_loss",
     "make",
     "misranking_cost",
     "ndcg",
@@ -78,6 +83,7 @@ __all__ = [
     "paired_test",
     "parse",
     "precision_at",
+    "ranked_probability_score",
     "reciprocal_rank",
     "scorer",
     "swapped_pairs",

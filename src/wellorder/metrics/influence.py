@@ -23,6 +23,7 @@ from ..sweeps import Floats, Ints
 from .comparisons import VoteValues
 from .concordance import PairShare, TauParts
 from .inputs import read_grades
+from .probabilities import RowValues
 from .registry import AnyMetric, Metric, parse
 from .retrieval import ListValues
 
@@ -88,6 +89,8 @@ def influence_of(
             f"{measure} is no mean over pairs, lists or votes, and so nothing says how sure it is; take one that is "
             "(swapped_pairs, wmw, ndcg, …), or resample"
         )
+    if measure.definition.judges_probabilities:
+        raise ValueError(f"{measure} judges probabilities, and these are scores; name a metric of scores")
     columns = np.asarray(scores)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or columns.shape[1] == 0:
@@ -95,13 +98,28 @@ def influence_of(
     if votes and groups is not None:
         raise ValueError("comparisons have no groups; leave groups out")
     target = y if votes else read_grades(y, groups)
-    parts = [_parts(measure, target, column, rule) for column in columns.T]
+    return _gathered([_parts(measure, target, column, rule) for column in columns.T], target)
+
+
+def influence_of_probabilities(
+    order: Grades | Comparisons, probabilities: Floats, metric: Metric, **options: Any
+) -> Influence:
+    """Return what each unit adds to a metric of probabilities, of one method alone.
+
+    ``options`` are what the metric takes beside them: of grades, ``levels``.
+    """
+    return _gathered([_parts(metric, order, probabilities, options)], order)
+
+
+def _gathered(parts: list[Any], target: Grades | Comparisons) -> Influence:
+    if isinstance(target, Comparisons):
+        return _of_votes(parts, target)
     if isinstance(parts[0], ListValues):
         return _of_lists(parts, target)
-    return _of_votes(parts, y) if votes else _of_pairs(parts, target)
+    return _of_rows(parts, target) if isinstance(parts[0], RowValues) else _of_pairs(parts, target)
 
 
-def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: dict[str, float]) -> Any:
+def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: dict[str, Any]) -> Any:
     assert measure.definition.parts is not None
     found = measure.call(measure.definition.parts, target, np.ascontiguousarray(scores), **rule)
     if isinstance(found, str):
@@ -147,6 +165,18 @@ def _of_lists(parts: list[ListValues], grades: Grades) -> Influence:
     values = by_list.mean(axis=0)
     apart = (by_list - values) * _few(len(by_list)) / len(by_list)
     return _simple(values, apart, "groups", first)
+
+
+def _of_rows(parts: list[RowValues], grades: Grades) -> Influence:
+    rows = np.flatnonzero(parts[0].weight > 0)
+    weight = parts[0].weight[rows] / parts[0].weight[rows].sum()
+    by_row = np.column_stack([part.values[rows] for part in parts])
+    values = weight @ by_row
+    psi = weight[:, None] * (by_row - values)
+    if grades.n_groups > 1:
+        _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
+        return _simple(values, _sums(group, psi) * _few(len(first)), "groups", rows[first])
+    return _simple(values, psi * _few(len(rows)), "rows", rows)
 
 
 def _of_votes(parts: list[VoteValues], comparisons: Comparisons) -> Influence:

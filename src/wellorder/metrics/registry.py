@@ -13,13 +13,11 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..order import Comparisons, Grades, Kind, exact_numbers
-from ..scoring import list_scores, warn_if_groups_are_lost
+from ..scoring import gives_probabilities, list_scores, warn_if_groups_are_lost
 from ..suggest import suggest
 from ..sweeps import Floats
 from .comparisons import (
     VoteValues,
-    comparison_brier,
-    comparison_log_loss,
     missed_comparisons,
     missed_comparisons_of,
     swapped_comparisons,
@@ -45,6 +43,19 @@ from .concordance import (
     wmw_of,
 )
 from .inputs import read_grades
+from .probabilities import (
+    RowValues,
+    brier_of,
+    comparison_brier,
+    comparison_log_loss,
+    comparison_log_loss_of,
+    comparison_rps,
+    comparison_rps_of,
+    log_loss,
+    log_loss_of,
+    ranked_probability_score,
+    ranked_probability_score_of,
+)
 from .push import p_norm_push
 from .retrieval import (
     ListValues,
@@ -60,7 +71,7 @@ from .retrieval import (
 
 T = TypeVar("T")
 Value: TypeAlias = bool | int | float | str
-Needs: TypeAlias = Literal["grades", "lists", "comparisons", "probabilities"]
+Needs: TypeAlias = Literal["grades", "lists", "comparisons", "probabilities", "grade_probabilities"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,8 @@ class Definition:
 
     "grades": (y, scores, groups=). "lists": the same, and lists that miss judged rows, as TREC runs do
     (:class:`~wellorder.metrics.retrieval.Retrieved`). "comparisons": (comparisons, scores, threshold=, advantage=).
-    "probabilities": (outcomes, probabilities, weights).
+    "probabilities": (outcomes of comparisons, probabilities, sample_weight=). "grade_probabilities": (y, probabilities,
+    levels=, sample_weight=).
     """
     bounds: tuple[float, float] = (-inf, inf)
     """The lowest and the highest value there can be: intervals end there."""
@@ -95,13 +107,18 @@ class Definition:
     """Whether the name alone means nothing."""
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
     """Options that the function asks for and a name may leave out."""
-    parts: Callable[..., PairShare | ListValues | VoteValues | TauParts | str] | None = None
+    parts: Callable[..., PairShare | ListValues | VoteValues | TauParts | RowValues | str] | None = None
     """As the function, but returns what that is the mean of: how sure it is follows from these. None: from nothing."""
 
     @property
     def supervision(self) -> Kind:
         """What the scores are held against."""
-        return "grades" if self.needs in ("grades", "lists") else "comparisons"
+        return "grades" if self.needs in ("grades", "lists", "grade_probabilities") else "comparisons"
+
+    @property
+    def judges_probabilities(self) -> bool:
+        """Whether it takes what a model says of outcomes or grades, and not its scores."""
+        return self.needs in ("probabilities", "grade_probabilities")
 
     @property
     def takes_weights(self) -> bool:
@@ -281,6 +298,8 @@ _DEFINITIONS = (
         meaning="How far predicted probabilities are from what came, squared and summed over the three outcomes.",
         needs="probabilities",
         bounds=(0, 2),
+        aliases=("brier",),
+        parts=brier_of,
     ),
     Definition(
         comparison_log_loss,
@@ -290,11 +309,47 @@ _DEFINITIONS = (
         meaning="How little probability was given to what came: minus its logarithm, on average.",
         needs="probabilities",
         bounds=(0, inf),
+        aliases=("log_loss",),
+        parts=comparison_log_loss_of,
+    ),
+    Definition(
+        comparison_rps,
+        "comparison_rps",
+        greater_is_better=False,
+        title="ranked probability score",
+        meaning="How far predicted probabilities are from what came, squared, a tie being nearer to either side than "
+        "the sides are to each other.",
+        needs="probabilities",
+        bounds=(0, 1),
+        aliases=("rps",),
+        parts=comparison_rps_of,
+    ),
+    Definition(
+        ranked_probability_score,
+        "ranked_probability_score",
+        greater_is_better=False,
+        title="ranked probability score",
+        meaning="How far the predicted chance of each level or less is from what came, squared: near misses cost "
+        "little.",
+        needs="grade_probabilities",
+        bounds=(0, 1),
+        aliases=("rps",),
+        parts=ranked_probability_score_of,
+    ),
+    Definition(
+        log_loss,
+        "log_loss",
+        greater_is_better=False,
+        title="log loss",
+        meaning="How little probability was given to the grade that came: minus its logarithm, on average.",
+        needs="grade_probabilities",
+        bounds=(0, inf),
+        parts=log_loss_of,
     ),
 )
 """Every metric. A new one is one function, and one entry here."""
 
-METRICS = {each.name: each for each in _DEFINITIONS if each.supervision == "grades"}
+METRICS = {each.name: each for each in _DEFINITIONS if each.needs in ("grades", "lists")}
 """Every metric of scores against grades, by its name."""
 
 COMPARISON_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == "comparisons"}
@@ -302,6 +357,16 @@ COMPARISON_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == 
 
 PROBABILITY_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == "probabilities"}
 """Every metric of predicted probabilities against the outcomes of comparisons, by its name."""
+
+GRADE_PROBABILITY_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == "grade_probabilities"}
+"""Every metric of predicted probabilities against grades, by its name."""
+
+
+def _metrics_of(kind: Kind) -> dict[str, Definition]:
+    """Return every metric that judges by grades, or by comparisons."""
+    if kind == "grades":
+        return {**METRICS, **GRADE_PROBABILITY_METRICS}
+    return {**COMPARISON_METRICS, **PROBABILITY_METRICS}
 
 
 def find_definition(name: str, *, comparisons: bool = False) -> Definition | None:
@@ -321,16 +386,25 @@ def find_definition(name: str, *, comparisons: bool = False) -> Definition | Non
     'NDCG'
     """
     base = re.split(r"[(@]", name, maxsplit=1)[0]
-    of_comparisons = {**COMPARISON_METRICS, **PROBABILITY_METRICS}
-    known = {**METRICS, **of_comparisons} if comparisons else {**of_comparisons, **METRICS}
-    return known.get(base)
+    of_grades, of_comparisons = (_metrics_of(kind).get(base) for kind in get_args(Kind))
+    return of_comparisons or of_grades if comparisons else of_grades or of_comparisons
 
 
 # --------------------------------------------------------------------------------------------------
 # A metric with its parameters, and its name.
 
 
-_NOT_OPTIONS = {"y", "scores", "groups", "sample_weight", "comparisons", "threshold", "advantage", "probabilities"}
+_NOT_OPTIONS = {
+    "y",
+    "scores",
+    "groups",
+    "sample_weight",
+    "comparisons",
+    "threshold",
+    "advantage",
+    "probabilities",
+    "levels",
+}
 _NAME = re.compile(r"(?P<name>[a-z_]+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
 
 
@@ -370,7 +444,7 @@ class Metric:
         options = {**self.definition.defaults, **dict(self.options), **options}
         if self.cutoff is not None and self.definition.cutoff is not None:
             options = {self.definition.cutoff: self.cutoff, **options}
-        if self.definition.supervision == "grades":
+        if self.definition.needs in ("grades", "lists"):
             options["groups"] = groups
         return function(y, scores, **options)
 
@@ -422,7 +496,7 @@ def parse(metric: AnyMetric, of: Kind = "grades") -> Metric:
             f"wellorder.metrics.make({called}, greater_is_better=True), or False, in its place"
         )
     match = _NAME.fullmatch(metric.strip()) if isinstance(metric, str) else None
-    known = METRICS if of == "grades" else {**COMPARISON_METRICS, **PROBABILITY_METRICS}
+    known = _metrics_of(of)
     name = str(metric) if match is None else match["name"]
     found = next((each for each in known.values() if name in (each.name, *each.aliases)), None)
     if match is None or found is None:
@@ -566,9 +640,10 @@ class OfComparisons:
 class Scorer:
     """A metric as scikit-learn's model selection wants it: the higher the better.
 
-    Uses ``decision_function``. With metadata routing on, it asks for ``groups`` and forwards them to
-    the metric, and to models that rank whole lists; without routing, scikit-learn passes no groups to any scorer. A
-    model of wellorder that was fitted on several groups warns then: all rows are taken for one list.
+    Uses ``decision_function``, or ``predict_proba`` for a metric of probabilities. With metadata routing on, it asks
+    for ``groups`` and forwards them to the metric, and to models that rank whole lists; without routing, scikit-learn
+    passes no groups to any scorer. A model of wellorder that was fitted on several groups warns then: all rows are
+    taken for one list.
 
     One that is bound to groups of its own asks for none, and judges these rows only, in this order.
     """
@@ -584,6 +659,9 @@ class Scorer:
         levels = getattr(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator, "levels", None)
         if levels is not None and not isinstance(y, Grades):
             y, groups = Grades(y, groups, levels=levels), None  # text is ordered by the model's own levels
+        if self.metric.definition.judges_probabilities:
+            value = self._of_probabilities(estimator, X, y)
+            return value if self.metric.greater_is_better else -value
         lists = y.group if isinstance(y, Grades) else groups
         warn_if_groups_are_lost(
             estimator,
@@ -594,6 +672,13 @@ class Scorer:
         )
         value = self.metric(y, list_scores(estimator, X, lists), groups)
         return value if self.metric.greater_is_better else -value
+
+    def _of_probabilities(self, estimator: Any, X: Any, y: Any) -> float:
+        """Judge what ``predict_proba`` says of each row, whatever list it is in."""
+        if not gives_probabilities(estimator, "grades"):
+            name = type(estimator).__name__
+            raise ValueError(f"{self.metric} judges probabilities, and {name} gives none (predict_proba)")
+        return self.metric(y, estimator.predict_proba(X), levels=estimator.classes_)
 
     def _own_groups(self, y: Any, groups: Any) -> Any:
         """Return the groups that it is bound to; refuse others, and rows that they cannot be those of."""

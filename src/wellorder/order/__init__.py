@@ -30,9 +30,12 @@ from .windows import (
     swapped_by_row,
     swapped_weight,
 )
+from .words import TIES, WINS, likely_order, look_like_votes
 
 __all__ = [
     "NAMED",
+    "TIES",
+    "WINS",
     "AnyWindows",
     "Balance",
     "CellPairs",
@@ -66,6 +69,8 @@ __all__ = [
     "has_hash",
     "in_order",
     "is_missing",
+    "likely_order",
+    "look_like_votes",
     "make_consistent",
     "make_pairs",
     "make_windows",

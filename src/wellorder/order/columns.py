@@ -12,6 +12,7 @@ import numpy as np
 
 from ..sweeps import Array, Bools, Floats, Ints, argsort, is_tensor, rank_there, to_numpy, use_compiled
 from .graph import Labels, shown
+from .words import likely_order, look_like_votes
 
 # --------------------------------------------------------------------------------------------------
 # One column of values, from an array, a list, or a data frame's series.
@@ -384,9 +385,19 @@ def _fits_a_float(value: Any) -> bool:
 
 def _refuse_unordered(row: int, values: Array) -> NoReturn:
     texts = [value for value in values if isinstance(value, str | bytes)]
+    found = list(dict.fromkeys(map(str, texts)))
+    if look_like_votes(found):
+        raise ValueError(
+            f"the grades ({shown(tuple(found))}) look like the outcomes of votes, and these are no grades: pass "
+            "wo.Comparisons(left, right, outcome) as y, with the two items' rows of X, and -1 (the left one is "
+            "better), 0 (a tie) or 1 (the right one is better); if they are grades after all, levels= says which is "
+            "worst and best"
+        )
+    order = likely_order(found)
+    listed = f". Found, in no order: {shown(tuple(found))}" if order is None else f", perhaps levels={order}"
     raise ValueError(
         f"the grades are text ({texts[0]!r} in row {row}), which has no order of its own; pass levels= with the levels "
-        f"from worst to best. Found: {shown(tuple(sorted(set(map(str, texts)))))}"
+        f"from worst to best{listed}"
     )
 
 

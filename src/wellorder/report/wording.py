@@ -61,7 +61,9 @@ def claim(leaderboard: Leaderboard) -> str:
         text = f"reaches {metric_title(metric)} {write_metric(leader.mean)} on held-out data"
     if leader.lack_of_order:
         return f"{leader.lack_of_order}: it gives all held-out rows the same score"
-    if not math.isfinite(leader.mean):
+    if math.isinf(leader.mean):
+        return f"has an infinite {metric_title(metric)} on held-out data: what came had been given no chance"
+    if math.isnan(leader.mean):
         return f"has no value of {metric_title(metric)} on held-out data"
     return f"{text} ({interval})" if interval else text
 
@@ -136,7 +138,7 @@ def caution(standings: Sequence[Standing], out_of_time: Sequence[str] = ()) -> s
 
     A baseline is not praised over methods that had no time: these are named instead.
     """
-    if not standings:
+    if not standings or math.isinf(standings[0].mean):
         return ""
     if standings[0].is_baseline and out_of_time:
         return f"The leader is a baseline, and {_listed(out_of_time)} had no time to do better: raise the time budget."

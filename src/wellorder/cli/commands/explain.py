@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   wellorder explain wines.wo wines.csv Rioja Merlot
-  wellorder explain wines.wo wines.csv "row 3" "row 17" --top 5
-  wellorder explain ranker.wo test.letor "row 1" "row 2" --json
+  wellorder explain wines.wo wines.csv 12 40 --top 5
+  wellorder explain ranker.wo test.letor 1 2 --json
   wellorder explain wines.wo tastings.csv Rioja Merlot --list Monday
 """
 )
@@ -37,14 +37,16 @@ def command(model: str, items: str, a: str, b: str, group: str | None, top: int,
     """Say why item A stands above item B of a file, or below it.
 
     Each feature's contribution is how much it adds to the difference of the two scores; they add up to it. Items go by
-    the names that 'wellorder order' prints.
+    the names that 'wellorder order' prints, or by the numbers of their rows in the file, counted from 1; where an item
+    is called 12, that is the one which 12 means, and "row 12" is the row.
     """
     from ...data import items_of, load_table_model, read_for
-    from ...evaluation import explain
+    from ...evaluation import explain, find_row
 
     ranker = load_table_model(model)
     table = items_of(read_for(ranker, items))
-    found = explain(ranker, a, b, items=table if group is None else _one_list(table, group))
+    among = None if group is None else _one_list(table, group)
+    found = explain(ranker, *(find_row(table, each, among) for each in (a, b)), items=table)
     if as_json:
         print_json(_as_dict(found))
         return
@@ -55,7 +57,8 @@ def command(model: str, items: str, a: str, b: str, group: str | None, top: int,
         say(note)
 
 
-def _one_list(table: Table, name: str) -> Table:
+def _one_list(table: Table, name: str) -> Any:
+    """Say which rows are of one list."""
     import numpy as np
 
     from ...suggest import suggest
@@ -66,7 +69,7 @@ def _one_list(table: Table, name: str) -> Table:
     if name not in groups:
         known = suggest(name, dict.fromkeys(groups), "its lists are")
         raise click.UsageError(f"there is no list {name!r} in {table.source}; {known}")
-    return table.take(np.array([group == name for group in groups]))
+    return np.array([group == name for group in groups])
 
 
 def _as_dict(found: Explanation) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ...writing import write_percent
+from ...writing import write_metric, write_percent
 from ..engine import check_engine, dask_cluster, engine_options, read_parts
 from ..options import ModelCommand, data_options, json_option, output_file, read_data, refuse_overwriting, seed_option
 from ..output import print_json, progress_bar, say
@@ -19,6 +19,7 @@ from ..output import print_json, progress_bar, say
 Examples:
   wellorder fit wines.csv --target quality -o wines.wo
   wellorder fit train.letor --model rank-svm-rbf --set C=10 --set gamma=0.01 -o ranker.wo
+  wellorder fit train.letor --search --metric ndcg@10 -o ranker.wo
   wellorder fit answers.csv --target verdict --levels poor,fair,good --group question -o answers.wo
   wellorder fit games.csv --items players.csv --model compare-svm -o players.wo
   wellorder fit 'part-*.parquet' --engine dask --target quality -o wines.wo
@@ -35,6 +36,7 @@ Examples:
     is_flag=True,
     help="Choose the parameters by cross-validation; with bands, once more inside each of five folds.",
 )
+@click.option("--metric", metavar="NAME", help="What --search goes by, such as ndcg@10.  [default: swapped_pairs]")
 @click.option(
     "--bands/--no-bands",
     "with_bands",
@@ -51,6 +53,7 @@ def command(
     name: str,
     settings: tuple[str, ...],
     searching: bool,
+    metric: str | None,
     with_bands: bool,
     engine: str | None,
     scheduler: str | None,
@@ -70,25 +73,34 @@ def command(
     from ..options import read_settings
 
     refuse_overwriting([*data, roles["items"]], output)
+    if metric is not None and not searching:
+        raise click.UsageError(f"--metric {metric} is what a search goes by; say --search as well")
     method = find_method(name)
     params = read_settings(method.make(), settings, name)
     check_engine(engine, scheduler, search=searching, items=roles["items"], format=roles["format_"])
     with dask_cluster(scheduler) if engine else nullcontext():
         table = read_parts(data, method.make().set_params(**params), **roles) if engine else read_data(data, **roles)
         with progress_bar(f"fitting {name}"):
-            fitted = fit_table(table, name, params, searching=searching, with_resolution=with_bands, seed=seed)
+            fitted = fit_table(
+                table, name, params, searching=searching, metric=metric, with_resolution=with_bands, seed=seed
+            )
     save(fitted.model, output)
     if as_json:
-        scores = {"training_score": fitted.training_score, "held_out_score": fitted.held_out_score}
+        scores: dict[str, Any] = {"training_score": fitted.training_score, "held_out_score": fitted.held_out_score}
+        if metric is not None:
+            scores |= {"metric": metric, "held_out_metric": fitted.held_out_metric}
         print_json({"model": output, "method": name, "params": fitted.params, **scores})
         return
     about = "" if params else f" ({method.about})"  # which a parameter that was set may have made untrue
     chosen = ", ".join(f"{key.rpartition('__')[2]}={value}" for key, value in fitted.params.items())
+    chosen += f" (searched by {metric})" if chosen and metric is not None else ""
     say(f"{name}{about}{f' with {chosen}' if chosen else ''} on {table.source}")
     say(fitted.model.describe())
     say(f"training pairs in the right order: {write_percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
         say(f"held-out pairs in the right order: {write_percent(fitted.held_out_score)}")
+        if metric is not None:
+            say(f"held-out {metric}: {write_metric(fitted.held_out_metric)}")
     elif with_bands:
         say("too little data to hold some out: no bands, and no word on how well new rows are ordered")
     say(f"saved {output}")

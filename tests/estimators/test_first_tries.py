@@ -1,0 +1,100 @@
+"""The first tries of somebody who comes with a data frame: they work, or the error names the column and the way on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import wellorder as wo
+from wellorder.data import TableRanker
+
+RNG = np.random.default_rng(0)
+WINES = {"ph": RNG.normal(3, 0.2, 40), "colour": RNG.choice(["red", "white"], 40)}
+GRADE = np.round(3 + WINES["ph"] + RNG.normal(0, 0.3, 40))
+RANKERS = ["RankSVM", "SVOR", "OrderBoost", "RidgeRanker", "BestFeature", "RankBoost", "ConvexHullRanker"]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("ranker", RANKERS)
+def test_a_column_of_text_is_named(ranker, frame):
+    with pytest.raises(ValueError, match=rf"column 'colour' holds '\w+' in row 0.*TableRanker\({ranker}\(\)"):
+        getattr(wo, ranker)().fit(frame(WINES), GRADE)
+
+
+def test_the_way_on_works():
+    table = pd.DataFrame(WINES).assign(quality=GRADE)
+    table.loc[3, "ph"] = np.nan
+    model = TableRanker(wo.RankSVM(), target="quality").fit(table)
+    assert model.decision_function(table).shape == (40,)
+
+
+def test_times_and_gaps_are_named():
+    frame = pd.DataFrame({"ph": WINES["ph"], "day": pd.date_range("2024-01-01", periods=40)})
+    with pytest.raises(ValueError, match="column 'day' holds times"):
+        wo.RankSVM().fit(frame, GRADE)
+    gap = frame[["ph"]].assign(acid=np.where(np.arange(40) == 7, np.nan, 1.0))
+    with pytest.raises(ValueError, match="Input X contains NaN: the column 'acid' in row 7"):
+        wo.RankSVM().fit(gap, GRADE)
+    far = frame[["ph"]].assign(acid=np.where(np.arange(40) == 7, np.inf, 1.0))
+    with pytest.raises(ValueError, match=r"Input X contains infinity.* column 'acid' in row 7"):
+        wo.RankSVM().fit(far, GRADE)
+
+
+def test_a_text_column_at_prediction_is_named():
+    model = wo.RankSVM().fit(pd.DataFrame({"ph": WINES["ph"]}), GRADE)
+    with pytest.raises(ValueError, match="column 'ph' holds 'much' in row 1"):
+        model.predict(pd.DataFrame({"ph": [3.0, "much"]}))
+    with pytest.raises(ValueError, match="feature names should match"):  # scikit-learn's own words stay
+        model.predict(pd.DataFrame({"acid": [3.0]}))
+
+
+def test_names_of_columns_are_no_values():
+    frame = pd.DataFrame({"ph": WINES["ph"], "quality": GRADE, "query": np.repeat([1, 2], 20)})
+    with pytest.raises(ValueError, match=r"y is the text 'quality'.*target='quality'"):
+        wo.RankSVM().fit(frame, "quality")
+    with pytest.raises(ValueError, match=r"groups is the text 'query'.*group='query'"):
+        wo.RankSVM().fit(frame[["ph"]], frame["quality"], groups="query")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_is_read_as_a_file_is(frame, tmp_path):
+    whole = {**WINES, "quality": GRADE, "query": np.repeat([1, 2], 20)}
+    pl.DataFrame(whole).write_csv(tmp_path / "wines.csv")
+    roles = {"target": "quality", "group": "query"}
+    given, read = wo.read(frame(whole), **roles), wo.read(tmp_path / "wines.csv", **roles)
+    assert given.X.equals(read.X)
+    np.testing.assert_array_equal(given.y, read.y)
+    np.testing.assert_array_equal(given.groups, read.groups)
+    with pytest.raises(ValueError, match="there is no column 'qualty'"):
+        wo.read(frame(whole), target="qualty")
+    with pytest.raises(ValueError, match="format='csv' is of a file"):
+        wo.read(frame(whole), format="csv")
+
+
+def test_ordered_categories_bring_their_levels():
+    verdict = pd.Categorical(RNG.choice(["poor", "top"], 40), ["poor", "top"], ordered=True)
+    assert wo.read(pd.DataFrame(WINES).assign(verdict=verdict), target="verdict").levels == ("poor", "top")
+
+
+def test_comparisons_come_as_frames():
+    votes = pd.DataFrame({"left": ["a", "b"], "right": ["b", "c"], "outcome": [1, -1], "judge": ["x", "y"]})
+    with pytest.warns(UserWarning, match="the column 'judge' is not used"):
+        table = wo.read(votes, items=pl.DataFrame({"item": ["a", "b", "c"], "size": [1, 2, 3]}))
+    assert table.described
+    assert table.comparisons.outcome.tolist() == [1, -1]
+
+
+def test_compare_of_x_and_y_says_what_to_write():
+    X, y = pd.DataFrame(WINES), pd.Series(GRADE, name="quality")
+    with pytest.raises(TypeError, match=r"wo.read\(X.assign\(quality=y\), target='quality'\)"):
+        wo.compare(X, y)
+    board = wo.compare(wo.read(X.assign(quality=y), target="quality"), ["ridge", "best-feature"], n_folds=2, n_jobs=1)
+    assert len(board.standings) == 2
+    with pytest.raises(TypeError, match=r"wo.read\(frame, target='grade'\)"):
+        wo.compare(np.zeros((3, 2)), np.zeros(3))
+    with pytest.raises(TypeError, match=r"wo.read\(path_or_frame"):
+        wo.compare(X)
+    with pytest.raises(ValueError, match=r"give a list of names, \['ridge'\]"):
+        wo.compare(wo.read(X.assign(quality=y), target="quality"), "ridge")
