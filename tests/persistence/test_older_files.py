@@ -57,7 +57,7 @@ def test_older_files_give_the_answers_that_they_gave(version, rows):
             warnings.simplefilter("ignore", ModelFileWarning)
             model = wo.load(OLDER / version / f"{stem}.wo")
         found = said(Small(name, model, rows[name].rows), model)
-        assert found.keys() == expected.keys(), name
+        assert found.keys() >= expected.keys(), name  # it may have learned to say more
         for method, values in expected.items():
             if isinstance(np.ravel(values)[0], str):
                 assert found[method] == values, (name, method)

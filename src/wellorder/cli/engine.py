@@ -51,7 +51,9 @@ def read_parts(data: tuple[str, ...], estimator: Any, **roles: Any) -> Table:
             f"{type(estimator).__name__} needs all rows in one place; with --engine dask take rank-svm, "
             "rank-svm-nystroem, swap-svm, proportional-odds or convex-hull-ranker"
         )
-    unused = ("items", "format_")
+    if roles.get("time") is not None:
+        raise click.UsageError("--time puts rows into an order; leave it out with --engine dask")
+    unused = ("items", "format_", "time")
     return read_partitions(data, **{name: value for name, value in roles.items() if name not in unused})
 
 
