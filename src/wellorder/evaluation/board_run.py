@@ -31,7 +31,6 @@ from .tasks import Task
 from .trials import (
     OUT_OF_MEMORY,
     OUT_OF_TIME,
-    PILOT_ROWS,
     WORKER_ENDED,
     is_fault,
     is_late,
@@ -229,6 +228,9 @@ _PLANNED_AT_ONCE = 20
 _MARGIN = 0.95
 """The part of its limit after which a fit is told to end: none ends at once."""
 
+_FEW_ROWS = 200
+"""Of fewer than these, all methods are quick."""
+
 _FOR_PILOT = 0.05
 """The part of the time that it may take to find out what each method takes."""
 
@@ -391,7 +393,7 @@ class BoardRun:
 
     def _reckon(self, split: Split) -> dict[str, float]:
         """Return about what each method takes on a split, by a fit to a sample; infinite where there is no telling."""
-        if self.budget.seconds is None or self.task.n_judged(split.train) < 2 * PILOT_ROWS:
+        if self.budget.seconds is None or self.task.n_judged(split.train) < _FEW_ROWS:
             return dict.fromkeys(self.active, np.inf)
         share = _FOR_PILOT * self.budget.seconds / len(self.active)
         began, reckoned = time.perf_counter(), {}
