@@ -15,7 +15,7 @@ from ...data import Table
 from ...evaluation import Protocol, Record, Split, Task, run_trial, trial_key
 from ...sweeps import Floats
 from ..running import PaperPart, PaperRun, Piece
-from . import variants
+from . import argmax, variants
 from .protocol import (
     COSTS,
     DATA_SETS,
@@ -263,6 +263,7 @@ PARTS = {
         "Table 1: swapped pairs on twelve data sets", _table_one, lambda records: TableOne(records).lines()
     ),
     **variants.PARTS,
+    **argmax.PARTS,
 }
 PICTURED = ("table-1",)
 
