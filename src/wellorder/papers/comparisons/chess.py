@@ -270,7 +270,7 @@ def chess_lines(records: Sequence[Record]) -> Iterator[str]:
         [paired(areas(records, taken, one) - areas(records, taken, other)) for one, other in versus]
         for taken in FILTERS
     ]
-    after = [corrected(column[: len(_CLAIMED)]) + [None] * len(_OTHERS) for column in columns]
+    after = [[*corrected(column[: len(_CLAIMED)]), *(None for _ in _OTHERS)] for column in columns]
     for row, (one, other) in enumerate(versus):
         cells = [_difference(tests[row], found[row]) for tests, found in zip(columns, after, strict=True)]
         yield f"| {one} − {other} | " + " | ".join(cells) + " |"
