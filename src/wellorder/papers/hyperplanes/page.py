@@ -361,6 +361,8 @@ class MethodTables:
         yield "| --- | --- | --- | --- |"
         for data in self.data:
             for method, loss in (("MHR-BC, hinge", "hinge"), ("MHR-BC", "squared hinge")):
+                if method not in self.methods:
+                    continue
                 base = self._of[data, method].params["against"]
                 places = [f"ndcg@{k}" for k in range(1, _CHOSEN_AT + 1)]
                 found = [100 * (self.mean(data, method, k) / self.mean(data, base, k) - 1) for k in places]
