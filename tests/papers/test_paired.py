@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wellorder.papers.paired import paired, sure_of, table_of_tests
+from wellorder.papers.paired import corrected, is_sure, paired, table_of_tests
 
 
 def test_differences_that_are_known_are_tested():
@@ -19,7 +19,10 @@ def test_differences_that_are_known_are_tested():
 
 def test_a_table_marks_what_all_tests_of_a_row_are_sure_of():
     clear, unclear = paired(np.full(10, 0.5)), paired([0.1, -0.1, 0.2])
-    assert sure_of([clear, None, unclear]) == [True, False, False]
+    after = corrected([clear, None, unclear])
+    assert [is_sure(each) for each in after] == [True, False, False]
+    assert after[0] == 2 * clear.p_value
     lines = table_of_tests(["data", "a − b", "c − d"], [(["x"], [clear, None]), (["y"], [unclear, clear])], 1, 100.0)
-    assert lines[2] == "| x | **+50.0 (p = 0.002)** | – |"
-    assert lines[3].startswith("| y | +6.7 (p = ")
+    assert lines[2] == "| x | **+50.0 (p = 0.002; 0.002)** | – |"
+    assert lines[3].startswith("| y | +6.7 (3 sets, p = ")
+    assert lines[3].endswith("| **+50.0 (p = 0.002; 0.004)** |")

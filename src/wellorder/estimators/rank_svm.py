@@ -51,6 +51,9 @@ class RankSVM(DeviceModel, Ranker):
     that are in a pair, so that C means the same for a hundred rows and for a million. f is linear, or
     lives in a kernel's space.
 
+    Papers and SVM-light give the cost c of the plain sum over pairs, which is :math:`C = c \sum W / n` here: c times
+    the number of pairs by that of rows where every pair counts one.
+
     Parameters
     ----------
     C : float, default=1.0

@@ -41,7 +41,7 @@ class SwapSVM(KernelModel, Ranker):
     :math:`\Psi(\bar y') = \sum_{(i,j)} W_{ij} \, y'_{ij} (x_i - x_j)`. At the optimum the slack is
     :math:`\xi = \tfrac{1}{\sum W} \sum W_{ij} (1 - 2 (f(x_i) - f(x_j)))_+`: the exponentially many constraints
     are one hinge risk over all pairs, so SwapSVM at C is ``RankSVM(loss="hinge")`` at 4 C, with half its weights
-    and a quarter of its objective. Where C multiplies the plain sum over pairs, it is :math:`C n / \sum W` here.
+    and a quarter of its objective. A cost c of the plain sum over pairs is :math:`C = c \sum W / n` here.
 
     Cutting planes are never listed pair by pair: each costs one sort and a few sweeps, whatever the number of levels.
 

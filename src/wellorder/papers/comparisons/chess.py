@@ -18,7 +18,7 @@ from ...ratings import FEATURES, Elo, Glicko, match_features
 from ...spaces import Kernel
 from ...sweeps import Bools, Floats, Ints
 from ...writing import NOTHING, write_p_value
-from ..paired import Paired, paired, sure_of
+from ..paired import Paired, corrected, is_sure, paired, write_p_values
 from ..running import PaperRun, Piece, record_key
 from .search import Compared, area, fit_quietly
 
@@ -259,8 +259,8 @@ def chess_lines(records: Sequence[Record]) -> Iterator[str]:
     yield ""
     yield (
         "Differences of test AUC: the mean over the windows, in how many it is above 0, and the p-value of a "
-        "randomisation test of paired differences. The paper says that the first six are above 0; bold where Holm's "
-        "correction over these six is below 5 %."
+        "randomisation test of paired differences. The paper says that the first six are above 0: theirs stand also "
+        "after Holm's correction over these six, bold where that is below 5 %."
     )
     yield ""
     yield "| | " + " | ".join(FILTERS.values()) + " |"
@@ -270,17 +270,18 @@ def chess_lines(records: Sequence[Record]) -> Iterator[str]:
         [paired(areas(records, taken, one) - areas(records, taken, other)) for one, other in versus]
         for taken in FILTERS
     ]
-    sure = [sure_of(column[: len(_CLAIMED)]) + [False] * len(_OTHERS) for column in columns]
+    after = [[*corrected(column[: len(_CLAIMED)]), *(None for _ in _OTHERS)] for column in columns]
     for row, (one, other) in enumerate(versus):
-        cells = [_difference(tests[row], marks[row]) for tests, marks in zip(columns, sure, strict=True)]
+        cells = [_difference(tests[row], found[row]) for tests, found in zip(columns, after, strict=True)]
         yield f"| {one} − {other} | " + " | ".join(cells) + " |"
 
 
-def _difference(test: Paired | None, sure: bool) -> str:
+def _difference(test: Paired | None, after: float | None) -> str:
     if test is None:
         return NOTHING
-    text = f"{test.mean:+.3f} ({test.n_above} of {test.n}, {write_p_value(test.p_value)})"
-    return f"**{text}**" if sure else text
+    p = write_p_value(test.p_value) if after is None else write_p_values(test.p_value, after)
+    text = f"{test.mean:+.3f} ({test.n_above} of {test.n}, {p})"
+    return f"**{text}**" if after is not None and is_sure(after) else text
 
 
 def _shown(area: float) -> str:

@@ -178,8 +178,8 @@ def query_lines(records: Sequence[Record]) -> Iterator[str]:
     yield ""
     yield (
         "Differences a query, with the p-value of a randomisation test over the test queries of all folds (error as "
-        "a share, over all that have a pair; AUC over those with ties and decided pairs); bold where Holm's "
-        "correction over the row is below 5 %."
+        "a share, over all that have a pair; AUC over those with ties and decided pairs), and the same after Holm's "
+        "correction over the row; bold where that is below 5 %."
     )
     yield ""
     rows = {

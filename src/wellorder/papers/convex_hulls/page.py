@@ -190,6 +190,8 @@ def _times(trials: Trials, data: Sequence[str]) -> Iterator[str]:
     yield from time_table(trials, data)
     yield ""
     yield _ratios(trials, data)
+    yield ""
+    yield _pairs_by_rows(trials, data)
 
 
 def time_table(trials: Trials, data: Sequence[str]) -> Iterator[str]:
@@ -220,6 +222,17 @@ def _ratios(trials: Trials, data: Sequence[str]) -> str:
             reach = f"{times.min():.2g} to {times.max():.2g}, {len(times)} sets"
             told.append(f"{rival} over {ours} {np.median(times):.2g} ({reach})")
     return "Times as multiples, the median over the sets and their range: " + "; ".join(told) + "."
+
+
+def _pairs_by_rows(trials: Trials, data: Sequence[str]) -> str:
+    """Say how the price of writing pairs out grows with the rows."""
+    found = {name: trials.seconds(name, "explicit pairs") / trials.seconds(name, "chain, row") for name in data}
+    told = [
+        f"{found[name]:.2g} on {name} ({trials.n_rows(name):,})"
+        for name in sorted(data, key=trials.n_rows)
+        if not np.isnan(found[name])
+    ]
+    return "Explicit pairs over chain, row, by the rows: " + ", ".join(told) + "."
 
 
 # --------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from ...evaluation import (
 )
 from ...order import Grades
 from ...sweeps import Floats
-from ...writing import write_p_value
+from ..paired import write_p_values
 from ..running import Piece
 from ..swapped_pairs import Pointwise, equal_bins, read_set
 
@@ -363,8 +363,16 @@ class Trials:
 
     def shape(self, data: str) -> str:
         """Return rows × features of a data set."""
-        rows, columns = next(record.params[SHAPE] for record in self.records if record.data == data)
+        rows, columns = self._shape(data)
         return f"{rows:,} × {columns}"
+
+    def n_rows(self, data: str) -> int:
+        """Return how many rows a data set has."""
+        return self._shape(data)[0]
+
+    def _shape(self, data: str) -> tuple[int, int]:
+        rows, columns = next(record.params[SHAPE] for record in self.records if record.data == data)
+        return rows, columns
 
     def values(self, data: str, method: str) -> Floats:
         """Return the Wilcoxon statistic in percent, one a split; NaN where the method could not be run."""
@@ -442,7 +450,7 @@ def _tested(shown: str, p_value: float, adjusted: float) -> str:
     """Add a p-value and the adjusted one; bold where that tells the two methods apart."""
     if np.isnan(p_value):
         return shown
-    told = f"{shown} ({write_p_value(p_value)}; {write_p_value(adjusted).removeprefix('p ').removeprefix('= ')})"
+    told = f"{shown} ({write_p_values(p_value, adjusted)})"
     return f"**{told}**" if adjusted < TOLD_APART else told
 
 

@@ -21,7 +21,7 @@ from ...sweeps import Array, Floats, Ints
 # MovieLens 100K as 'multipartite ranking' uses it: 97,139 ratings, 44 standardised predictors.
 #
 # The paper leaves out ratings with incomplete data and those of six unusual users, without naming them. Its counts of
-# each rating single them out: the two films of unknown genre, and the only six users whose ratings make up the rest.
+# each rating are those that are left without the two films of unknown genre and without these six users.
 
 
 _UNKNOWN_FILMS = (267, 1373)

@@ -208,7 +208,19 @@ def _table_three(found: Replicates) -> Iterator[str]:
         f"{np.count_nonzero(z < -2)} are lower, {np.count_nonzero(z > 2)} higher."
     )
     yield ""
+    yield _widest(found)
+    yield ""
     yield from _balance_lines(found)
+
+
+def _widest(found: Replicates) -> str:
+    """Say how far the three methods are apart at most."""
+    ours = [np.ptp([found.values(sample, m, [p]).mean() for m in PAPERS_OWN]) for sample in SAMPLES for p in PAIRS]
+    paper = [np.ptp([mean for mean, _ in cells]) for table in _PAPER.values() for cells in table.values()]
+    return (
+        f"On a pair of ratings the three are at most {max(ours):.4f} apart, the paper's {max(paper):.4f}; in the mean "
+        f"{np.mean(ours):.4f} and {np.mean(paper):.4f}."
+    )
 
 
 def _balance_lines(found: Replicates) -> Iterator[str]:
@@ -397,6 +409,8 @@ def variants_lines(records: Sequence[Record]) -> Iterator[str]:
         for name, found in by_name.items():
             yield _variant_row(sample, VARIANTS[name].what, found, by_name[VARIANTS[name].beside])
     yield ""
+    yield from _cost_lines(by_name)
+    yield ""
     yield from _decade_lines(by_name["decade"])
 
 
@@ -417,6 +431,29 @@ def _variant_row(sample: str, what: str, found: Replicates, beside: Replicates) 
     own = [f"{found.values(sample, 'pair rank', [pair]).mean():.4f}" for pair in ("1 vs 2", "1 vs 5", "4 vs 5")]
     rounds = (np.median([each.params["rounds"] for each in found.of(sample, name)]) for name in found.methods)
     return table_row(what, n, *cells, *own, ", ".join(f"{each:.0f}" for each in rounds))
+
+
+def _cost_lines(by_name: Mapping[str, Replicates]) -> Iterator[str]:
+    """Compare pair rank at other costs with itself at the linear ones."""
+    yield (
+        "What costs decide: pair rank with others less pair rank with the linear ones, on the same replicates "
+        "(standard error)."
+    )
+    yield ""
+    yield from table_head("costs", *(f"{sample}, {name}" for sample in SAMPLES for name in ("rare", "frequent")))
+    for name, found in by_name.items():
+        beside = VARIANTS[name].beside
+        if VARIANTS[name].costs == VARIANTS[beside].costs:
+            continue
+        n = found.n_replicates
+        cells = [
+            PairedErrors.of(
+                found.values(sample, "pair rank", pairs), by_name[beside].values(sample, "pair rank", pairs, n)
+            )
+            for sample in SAMPLES
+            for pairs in (RARE, FREQUENT)
+        ]
+        yield table_row(VARIANTS[name].what, *cells)
 
 
 def _decade_lines(found: Replicates) -> Iterator[str]:
