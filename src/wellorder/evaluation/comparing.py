@@ -13,7 +13,7 @@ from ..metrics import AnyMetric, is_ours
 from .board_run import BoardRun, Plan, Progress, choose_methods, decide_jobs
 from .doctor import examine
 from .judging import default_metrics, read_metrics, wants_probabilities
-from .leaderboard import Leaderboard, Protocol, make_leaderboard
+from .leaderboard import Leaderboard, LeftOut, Memory, Protocol, make_leaderboard
 from .methods import METHODS
 from .records import RecordFile
 from .tasks import AnyTable, Task, make_task
@@ -113,22 +113,7 @@ def compare(
     kept = RecordFile(records)
     kept.refuse_unwritable()
     if begin is not None:
-        begin(
-            Plan(
-                task.name,
-                tuple(chosen),
-                tuple(left_out),
-                protocol.n_folds,
-                protocol.n_repeats,
-                protocol.metric,
-                protocol.measures[0].greater_is_better,
-                time_budget,
-                jobs,
-                memory,
-                available_bytes(),
-                protocol.definition,
-            )
-        )
+        begin(_plan(task, protocol, chosen, left_out, memory))
     run = BoardRun(task, protocol, chain([first], splits), kept, progress, at_once=at_once)
     run.go(chosen, left_out)
     return make_leaderboard(
@@ -146,6 +131,23 @@ def compare(
         greater_is_better=protocol.measures[0].greater_is_better,
         is_complete=run.is_complete,
         time_was_up=run.time_was_up,
+    )
+
+
+def _plan(task: Task, protocol: Protocol, chosen: Sequence[str], left_out: Sequence[LeftOut], memory: Memory) -> Plan:
+    return Plan(
+        task.name,
+        tuple(chosen),
+        tuple(left_out),
+        protocol.n_folds,
+        protocol.n_repeats,
+        protocol.metric,
+        protocol.measures[0].greater_is_better,
+        protocol.time_budget,
+        protocol.n_jobs,
+        memory,
+        available_bytes(),
+        protocol.definition,
     )
 
 

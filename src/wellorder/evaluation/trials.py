@@ -193,14 +193,9 @@ def run_trial(
             foretold = task.foretold(model, part, split.test) if wants_probabilities(judged) else None
             judgement = task.judge(scores, split.test, judged, foretold, **rule)
             parts = keep_parts(judged[0], task.order, split.test, scores, foretold, **rule)
-        except TimeIsUp:
-            took = time.perf_counter() - started
-            share = f"it did not finish within its share of {seconds:.1f} s"
-            problem = f"{OUT_OF_TIME}{share}; raise the time budget, or name fewer methods"
-            return replace(failed_record(task, name, split, protocol, key, problem), search_seconds=took)
         except Exception as error:  # whatever a method fails of, the others are compared
             took = time.perf_counter() - started
-            problem = _write_problem(error)
+            problem = _write_problem(error, seconds)
             return replace(failed_record(task, name, split, protocol, key, problem), search_seconds=took)
     coef = getattr(model, "coef_", None) if len(part.features) else None
     linear = coef is not None and len(coef) == len(part.features)
@@ -264,8 +259,11 @@ def _time_of_fit(model: Any, sample: Sample, seconds: float) -> float:
     return time.perf_counter() - began
 
 
-def _write_problem(error: Exception) -> str:
-    """Say what a fit failed of; an error that is no word to a person is named."""
+def _write_problem(error: Exception, seconds: float) -> str:
+    """Say what a fit of so many seconds failed of; an error that is no word to a person is named."""
+    if isinstance(error, TimeIsUp):
+        share = f"it did not finish within its share of {seconds:.1f} s"
+        return f"{OUT_OF_TIME}{share}; raise the time budget, or name fewer methods"
     if isinstance(error, MemoryError):
         return f"{OUT_OF_MEMORY}{error}"
     return str(error) if isinstance(error, _FAILURES) and str(error) else f"{type(error).__name__}: {error}"
