@@ -127,6 +127,18 @@ def test_one_model_on_all_rows_has_the_covariance_of_its_rows():
     assert found.spread[above] == pytest.approx(np.sqrt(apart[above]), rel=0.08)
 
 
+def test_who_else_was_drawn_is_no_part_of_a_list():
+    """Four lists a fold: about the mean of their fold they would seem to vary between repeats, though nothing does."""
+    rng = np.random.default_rng(10)
+    y, query = rng.integers(0, 4, 200), np.repeat(np.arange(20), 10)
+    scores = noisy_scores(rng, y, 1, noise=2.0)
+    cut = folds(wo.Grades(y, query), n_folds=5, n_repeats=4)
+    ndcg = parse("ndcg@5")
+    found = gather(*judge(wo.Grades(y, query), cut, lambda split: scores[split.test], ndcg), 0.25)
+    exact = wo.metrics.covariance(y, scores, ndcg, groups=query)[0, 0]
+    assert 0.9 * exact < found.alone[0] < 1.35 * exact  # wider by n/(n − 1) of four lists; else 1.6
+
+
 def test_what_varies_between_repeats_widens_what_is_known():
     rng = np.random.default_rng(4)
     y = rng.integers(0, 4, 300)
