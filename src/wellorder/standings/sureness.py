@@ -1,57 +1,118 @@
 r"""How sure ratings are: covariances of the most likely parameters, rank sets, and votes that are still needed.
 
 :math:`\mathrm{Cov}(\hat\theta) = A^+ B A^+` with A the observed information on the directions that the data speak of. B
-is A itself where the model is right and votes are independent; Σ ψψᵀ over votes where only the latter holds; and the
-same over sums of ψ where votes hang together in clusters (prompts, judges). Two kinds of clusters at once:
+is A itself where the model is right and votes are independent; Σ w²ψψᵀ over votes where they have weights; and the same
+over sums of ψ where votes hang together in clusters (prompts, judges). Two kinds of clusters at once:
 :math:`B_1 + B_2 - B_{12}`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy import linalg, stats
 
 from ..metrics import semidefinite
 from ..sweeps import Bools, Floats, Ints
-from .likelihood import Votes, expand, free_space, information, per_vote
+from .likelihood import Expansion, assemble, probabilities, shares_of_islands
+from .votes import Votes
 
-N_DRAWS = 20_000
-
-
-def inverse_information(votes: Votes, theta: Floats) -> Floats:
-    """Return A⁺: zero for parameters that are not fitted."""
-    fitted = np.isfinite(theta).astype(float)
-    basis = free_space(votes, fitted)
-    inner = basis.T @ information(votes, expand(votes, theta)) @ basis
-    return np.asarray(basis @ np.linalg.pinv(inner, rcond=1e-12, hermitian=True) @ basis.T)
+_DRAWN = 1 << 26
+"""Differences of drawn ratings that are looked at in all, about; from 2,000 to 20,000 draws of each."""
 
 
-def robust_middle(votes: Votes, theta: Floats, clusters: Sequence[Ints] = ()) -> tuple[Floats, int]:
-    """Return B, and the number of independent units: votes, or the fewest clusters of one kind.
+_NOTHING = 1e-10
+"""What rounding leaves of an eigenvalue that is zero, against the largest."""
 
-    ``clusters`` number the cluster of each vote, one array a kind. Several kinds are put together by inclusion and
-    exclusion (Cameron, Gelbach and Miller, 2011), each with G/(G − 1).
+
+class NotTold(ValueError):
+    """Parameters that votes say nothing of, apart from others."""
+
+    def __init__(self, directions: Floats) -> None:
+        super().__init__("the votes do not tell all parameters apart")
+        self.directions = directions
+
+
+def inverse_information(votes: Votes, bend: Floats) -> Floats:
+    """Return A⁺, zero for parameters that are not fitted; raise NotTold where more is unknown than islands explain."""
+    kept = shares_of_islands(votes)
+    scale = np.sqrt(np.maximum(np.diag(bend + kept), 1e-300))
+    values, vectors = linalg.eigh((bend + kept) / np.outer(scale, scale))
+    lost = values <= _NOTHING * values[-1]
+    if lost.any():
+        raise NotTold(vectors[:, lost] / scale[:, None])
+    inverse = (vectors / values) @ vectors.T / np.outer(scale, scale)
+    return np.asarray(inverse - kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Middle:
+    """B, and the number of units that were taken to be independent: votes, or the fewest clusters of one kind."""
+
+    matrix: Floats
+    n_units: int
+
+
+def robust_middle(votes: Votes, at: Expansion) -> Middle:
+    """Return B for independent votes of different weights."""
+    n = max(float(votes.weight.sum()) ** 2 / max(float(votes.square.sum()), 1e-300), 2.0)
+    square = votes.square * n / (n - 1.0)
+    outer = at.by_tie[:, :, None] * at.by_tie[:, None, :]
+    matrix = assemble(
+        votes, square * at.by_d**2, (square * at.by_d)[:, None] * at.by_tie, square[:, None, None] * outer
+    )
+    return Middle(matrix, int(n))
+
+
+def clustered_middle(sums: Callable[[Ints, int], Any], clusters: Sequence[Ints]) -> Middle:
+    """Return B for votes that hang together: ``clusters`` number each vote's, one array a kind.
+
+    ``sums(number, n_clusters)`` returns Σ wψ over the votes of each cluster, a row each. Several kinds are put together by inclusion and exclusion (Cameron, Gelbach and Miller, 2011), each with G/(G − 1).
     """
-    psi = per_vote(votes, expand(votes, theta))
-    if not clusters:
-        n = max(float(votes.weight.sum()), 2.0)
-        weighted = sp.dia_array((votes.square, 0), shape=(len(votes),) * 2) @ psi
-        return (psi.T @ weighted).toarray() * n / (n - 1.0), int(n)
-    weighted = sp.csr_array(sp.dia_array((votes.weight, 0), shape=(len(votes),) * 2) @ psi)
-    out, fewest = np.zeros((psi.shape[1],) * 2), len(votes)
+    out: Any = 0.0
+    fewest = len(clusters[0])
     for size in range(1, len(clusters) + 1):
         for chosen in combinations(clusters, size):
-            number = np.unique(np.column_stack(chosen), axis=0, return_inverse=True)[1].reshape(-1)
+            number = _numbered(chosen)
             n_clusters = int(number.max(initial=0)) + 1
-            gather = sp.csr_array((np.ones(len(votes)), (number, np.arange(len(votes)))), shape=(n_clusters, len(votes)))
-            sums = gather @ weighted
-            sign = 1.0 if size % 2 else -1.0
-            out += sign * (sums.T @ sums).toarray() * n_clusters / max(n_clusters - 1.0, 1.0)
+            rows = sums(number, n_clusters)
+            product = rows.T @ rows
+            dense = product.toarray() if sp.issparse(product) else product
+            out = out + (-1.0) ** (size + 1) * dense * n_clusters / max(n_clusters - 1.0, 1.0)
             fewest = min(fewest, n_clusters) if size == 1 else fewest
-    return semidefinite(out), fewest
+    return Middle(semidefinite(out) if len(clusters) > 1 else out, fewest)
+
+
+def _numbered(clusters: Sequence[Ints]) -> Ints:
+    """Number the clusters that votes share in all of several kinds."""
+    flat = np.zeros(len(clusters[0]), np.int64)
+    for each in clusters:
+        flat = np.unique(flat * (int(each.max(initial=0)) + 1) + each, return_inverse=True)[1]
+    return flat
+
+
+def sums_by_cluster(votes: Votes, at: Expansion, number: Ints, n_clusters: int) -> sp.csr_array:
+    """Return Σ wψ over the votes of each cluster: a row each."""
+    by_d = votes.weight * at.by_d
+    first = votes.n_items
+    cells = [(number, votes.right, by_d), (number, votes.left, -by_d)]
+    every = np.arange(n_clusters)
+    columns = [by_d * each for each in votes.z.T] + [votes.weight * each for each in at.by_tie.T]
+    cells += [
+        (every, np.full(n_clusters, first + place), np.bincount(number, column, n_clusters))
+        for place, column in enumerate(columns)
+    ]
+    row, column, value = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+    return sp.csr_array((value, (row, column)), shape=(n_clusters, votes.n_parameters))
+
+
+# --------------------------------------------------------------------------------------------------
+# Ranks that hold for all items at once.
 
 
 def difference_errors(cov: Floats, island: Ints) -> Floats:
@@ -61,45 +122,115 @@ def difference_errors(cov: Floats, island: Ints) -> Floats:
     return np.where(island[:, None] == island, errors, np.inf)
 
 
-def rank_sets(
-    ratings: Floats, cov: Floats, island: Ints, confidence: float = 0.95, seed: int = 0
-) -> tuple[Ints, Ints]:
-    """Return the lowest and the highest rank of each item within its island, for all items at once.
+def told_apart(ratings: Floats, cov: Floats, island: Ints, level: float, *, degrees: float, seed: int = 0) -> Bools:
+    """Say which items stand above which, beyond chance for all of them together.
 
-    Of draws from N(0, Cov), the largest |Z_a − Z_b|/se over all pairs has a quantile c; a stands above b where
-    r_a − r_b > c·se. Pairs that are told apart are taken out, and c is found anew from the others, until no more fall
-    (Romano and Wolf's step-down; Mogstad, Romano, Shaikh and Wilhelm, 2024).
+    Of draws from N(0, Cov), or t with few clusters, the largest |Z_a − Z_b|/se over all pairs has a quantile c; a stands
+    above b where r_a − r_b > c·se. Pairs that are told apart are taken out, and c is found anew from the others, until
+    no more fall (Romano and Wolf's step-down; Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
     errors = difference_errors(cov, island)
-    apart = ratings[:, None] - ratings[None, :]
-    above = stepwise_above(apart, errors, cov, confidence, seed)
-    same = island[:, None] == island
-    n_same = same.sum(axis=1)
-    return 1 + (above.T & same).sum(axis=1), n_same - (above & same).sum(axis=1)
-
-
-def stepwise_above(apart: Floats, errors: Floats, cov: Floats, confidence: float, seed: int) -> Bools:
-    """Say which items stand above which, beyond chance for all of them together."""
-    rng = np.random.default_rng(seed)
-    values, vectors = np.linalg.eigh(cov)
-    drawn = rng.standard_normal((N_DRAWS, len(cov))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     first, second = np.nonzero(np.triu(np.isfinite(errors) & (errors > 0), 1))
-    observed = np.abs(apart[first, second]) / errors[first, second]
-    left = np.ones(len(first), dtype=bool)
-    # invariant: pairs that are not left are told apart
-    while left.any():
-        largest = np.zeros(N_DRAWS)
-        for a in np.unique(first[left]):
-            others = second[left & (first == a)]
-            leads = np.abs(drawn[:, [a]] - drawn[:, others]) / errors[a, others]
-            np.maximum(largest, leads.max(axis=1), out=largest)
-        falls = left & (observed > np.quantile(largest, confidence))
+    apart = ratings[first] - ratings[second]
+    observed = np.abs(apart) / errors[first, second]
+    n_draws = int(np.clip(_DRAWN // max(len(first), 1), 2_000, 20_000))
+    drawn = _draws(cov, n_draws, degrees, np.random.default_rng(seed))
+    sure = np.zeros(len(first), dtype=bool)
+    tried = observed > stats.norm.isf((1.0 - level) / 2.0)  # what a single pair needs, many need as well
+    # invariant: pairs that are sure are told apart, whatever the others
+    while tried.any():
+        largest = _largest(drawn, first[~sure], second[~sure], errors)
+        falls = tried & (observed > np.quantile(largest, level))
         if not falls.any():
             break
-        left &= ~falls
-    out = np.zeros(errors.shape, dtype=bool)
-    told = ~left
-    up = apart[first, second] > 0
-    out[first[told & up], second[told & up]] = True
-    out[second[told & ~up], first[told & ~up]] = True
+        sure |= falls
+        tried &= ~falls
+    above = np.zeros(errors.shape, dtype=bool)
+    up = apart > 0
+    above[first[sure & up], second[sure & up]] = True
+    above[second[sure & ~up], first[sure & ~up]] = True
+    return above
+
+
+def _draws(cov: Floats, n_draws: int, degrees: float, rng: np.random.Generator) -> Floats:
+    values, vectors = np.linalg.eigh(cov)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    drawn = rng.standard_normal((n_draws, len(cov))) @ root
+    if np.isfinite(degrees):
+        drawn *= np.sqrt(degrees / rng.chisquare(degrees, n_draws))[:, None]
+    return np.ascontiguousarray(drawn.T.astype(np.float32))
+
+
+def _largest(drawn: Floats, first: Ints, second: Ints, errors: Floats) -> Floats:
+    """Return the largest |Z_a − Z_b|/se_ab over pairs, one a draw; pairs are by rising ``first``."""
+    out = np.zeros(drawn.shape[1], dtype=np.float32)
+    starts = np.flatnonzero(np.r_[True, np.diff(first) > 0]) if len(first) else np.zeros(0, int)
+    for begin, end in zip(starts, np.r_[starts[1:], len(first)], strict=True):
+        a, others = first[begin], second[begin:end]
+        leads = drawn[others] - drawn[a]
+        np.abs(leads, out=leads)
+        leads *= (1.0 / errors[a, others]).astype(np.float32)[:, None]
+        np.maximum(out, leads.max(axis=0), out=out)
     return out
+
+
+def rank_sets(above: Bools, island: Ints) -> tuple[Ints, Ints]:
+    """Return the best and the worst rank of each item within its island, given who stands above whom."""
+    same = island[:, None] == island
+    return 1 + (above.T & same).sum(axis=1), same.sum(axis=1) - (above & same).sum(axis=1)
+
+
+# --------------------------------------------------------------------------------------------------
+# How many more votes.
+
+
+def votes_needed(
+    inverse: Floats, variance: float, contrast: Floats, kinds: slice, apart: float, log_nu: Floats, level: float
+) -> float:
+    """Return how many more votes on two items tell them apart with a power of 80 %.
+
+    Parameters
+    ----------
+    inverse : A⁺
+    variance : float
+        Of r_a − r_b as it is; what it is more than the model's, by clusters, stays in proportion.
+    contrast : array of shape (n_parameters,)
+        1 for a, −1 for b.
+    kinds : slice
+        Where log ν stands in θ.
+    apart : float
+        r_a − r_b.
+    """
+    left, right, ties = (each[0] for each in probabilities(np.array([apart]), log_nu))
+    spread = right - left
+    fitted = np.isfinite(log_nu)
+    vote = np.zeros((1 + len(log_nu),) * 2)  # one vote's information in (d, log ν); sides take turns
+    vote[0, 0] = 0.25 * (right + left - spread**2)
+    vote[0, 1:] = vote[1:, 0] = np.where(fitted, -0.5 * spread * ties, 0.0)
+    vote[1:, 1:] = np.where(np.outer(fitted, fitted), np.diag(ties) - np.outer(ties, ties), 0.0)
+    directions = np.zeros((len(contrast), 1 + len(log_nu)))
+    directions[:, 0] = contrast
+    directions[np.arange(len(contrast))[kinds], 1 + np.arange(len(log_nu))] = 1.0
+    inner = directions.T @ inverse @ directions
+    own = float(inner[0, 0])
+    effect = variance / own if own > 0 else 1.0
+    power = stats.norm.isf((1.0 - level) / 2.0) + stats.norm.isf(0.2)
+    goal = (apart / power) ** 2
+
+    def after(n: float) -> float:
+        """Return the variance after n more votes: (A + nDVDᵀ)⁻¹ on the contrast, by Woodbury's identity."""
+        more = np.linalg.solve(np.eye(len(inner)) + n * vote @ inner, n * vote @ inner)
+        return effect * float((inner - inner @ more)[0, 0])
+
+    if after(0.0) <= goal:
+        return 0.0
+    high = 1.0
+    while after(high) > goal:
+        high *= 2.0
+        if high > 1e12:
+            return np.inf
+    low = high / 2.0
+    while high - low > max(0.5, 1e-6 * high):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if after(middle) > goal else (low, middle)
+    return float(np.ceil(high))
