@@ -14,7 +14,7 @@ from ..order import Comparisons
 from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints
 from .standings import as_names
-from .votes import DECIDED, Votes
+from .votes import DECIDED, Votes, add_up
 
 _ENDINGS = (("_left", "_right"), ("_a", "_b"), ("_x", "_y"), ("_1", "_2"))
 _BEGINNINGS = (("left_", "right_"), ("home_", "away_"), ("model_a_", "model_b_"))
@@ -124,7 +124,7 @@ def ask(given: ComparisonTable | Comparisons, options: Options) -> Asked:
         bool((weight != weight[0]).any()),
         _tally(votes, count, source.both_bad),
         judges,
-        np.zeros(0) if judge is None else np.bincount(judge, count, len(judges)),
+        np.zeros(0) if judge is None else add_up(judge, count, len(judges)),
         round(float(count.sum())),
         X,
         features,
@@ -137,9 +137,9 @@ def _tally(votes: Votes, count: Floats, bad: Bools | None) -> Floats:
     for end, sign in ((votes.left, -1), (votes.right, 1)):
         for place, result in enumerate((-1, 0, 1)):
             chosen = votes.outcome * sign == result
-            out[:, place] += np.bincount(end[chosen], count[chosen], votes.n_items)
+            out[:, place] += add_up(end[chosen], count[chosen], votes.n_items)
         if bad is not None:
-            out[:, 3] += np.bincount(end[bad], count[bad], votes.n_items)
+            out[:, 3] += add_up(end[bad], count[bad], votes.n_items)
     return out
 
 
@@ -185,8 +185,8 @@ class _Source:
         self.table = given if isinstance(given, ComparisonTable) else None
         if self.table is None and not isinstance(given, Comparisons):
             raise TypeError(
-                f"rate takes what wo.read gives of a file of votes, or wo.Comparisons.from_names(left, right, outcome); "
-                f"got {type(given).__name__}"
+                "rate takes what wo.read gives of a file of votes, or wo.Comparisons.from_names(left, right, outcome), "
+                f"not {type(given).__name__}"
             )
         compared = given.comparisons if isinstance(given, ComparisonTable) else given
         self.names = getattr(compared, "names", None) if self.table is None else self.table.items.names()
@@ -248,7 +248,7 @@ class _Source:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(f"{option}: {_called(given)} is {values[row]:g} in vote {row + 1}; write 1 or 0")
-        return values == 1
+        return np.asarray(values == 1)
 
     def counts(self, given: Any) -> Floats:
         """Return how many votes each row stands for."""
@@ -276,10 +276,10 @@ class _Source:
         option = f"the control {name!r}"
         if name in known and found:
             raise ValueError(
-                f"{option} may be the column {name!r} or the difference of {found[0][1]!r} and {found[0][0]!r}; rename one"
+                f"{option} may be the column {name!r}, or {found[0][1]!r} less {found[0][0]!r}; rename one of them"
             )
         if len(found) > 1:
-            raise ValueError(f"{option} may be the difference of {found[0]} or of {found[1]}; drop one of them")
+            raise ValueError(f"{option} may be {found[0]!r} or {found[1]!r}, left and right; drop one of the two")
         if not found:
             return self.numbers(name, option)
         left, right = (self.numbers(each, option) for each in found[0])

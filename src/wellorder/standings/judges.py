@@ -3,8 +3,8 @@ r"""Judges: each has a leaning to one side and a sharpness of their own, shrunk 
 .. math:: d = \kappa_j\,(r_R - r_L + \beta^\top z + \delta_j s), \qquad
    \delta_j \sim N(0, \sigma_\delta^2),\; \log \kappa_j \sim N(0, \sigma_\kappa^2)
 
-with s = 1, or 0 on neutral ground. A judge with κ = 0 votes at random, one with κ = 2 decides as if things were twice as
-far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the variances are those under which
+with s = 1, or 0 on neutral ground. A judge with κ = 0 votes at random, one with κ = 2 decides as if things were twice
+as far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the variances are those under which
 the votes are most likely, by steps of EM with Laplace's approximation. The joint information has a block of two a
 judge, which is eliminated: costs grow with the judges, not with their cube.
 """
@@ -20,7 +20,7 @@ from scipy import linalg
 from ..sweeps import Floats, Ints
 from .likelihood import Expansion, assemble, expand, shares_of_islands, spread
 from .sureness import sums_by_cluster
-from .votes import Votes
+from .votes import Votes, add_up
 
 _ROUNDS = 80
 _STEPS = 4
@@ -133,7 +133,8 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
 
 def _expanded(votes: Votes, point: _Point) -> tuple[Expansion, Floats, Floats]:
     """Return the expansion, κ of each vote's judge, and ∂d/∂(δ, log κ)."""
-    assert votes.judge is not None and votes.stands is not None
+    assert votes.judge is not None
+    assert votes.stands is not None
     delta, log_kappa = point.own[votes.judge].T
     kappa = np.exp(log_kappa)
     d = kappa * (votes.differences(point.theta) + delta * votes.stands)
@@ -150,23 +151,23 @@ def _pose(votes: Votes, point: _Point, variance: Floats, penalty: Floats) -> _Sy
     blocks = np.zeros((n_judges, 2, 2))
     cross = np.zeros((votes.n_parameters, n_judges, 2))
     for k in range(2):
-        for l in range(2):
-            blocks[:, k, l] = np.bincount(judge, w * at.bend_d * h[:, k] * h[:, l], n_judges)
+        for other in range(2):
+            blocks[:, k, other] = add_up(judge, w * at.bend_d * h[:, k] * h[:, other], n_judges)
         blocks[:, k, k] += 1.0 / variance[k]
         of_d = w * kappa * at.bend_d * h[:, k]
-        to_right = np.bincount(votes.right * n_judges + judge, of_d, n * n_judges)
-        to_left = np.bincount(votes.left * n_judges + judge, of_d, n * n_judges)
+        to_right = add_up(votes.right * n_judges + judge, of_d, n * n_judges)
+        to_left = add_up(votes.left * n_judges + judge, of_d, n * n_judges)
         cross[:n, :, k] = (to_right - to_left).reshape(n, n_judges)
         others = [of_d * column for column in votes.z.T] + [w * each * h[:, k] for each in at.bend_cross.T]
         for place, column in enumerate(others):
-            cross[n + place, :, k] = np.bincount(judge, column, n_judges)
+            cross[n + place, :, k] = add_up(judge, column, n_judges)
     inverse = np.linalg.inv(blocks)
     share = np.einsum("mjk,jkl->mjl", cross, inverse).reshape(votes.n_parameters, -1)
     left = bend - share @ cross.reshape(votes.n_parameters, -1).T
     finite = np.where(np.isfinite(point.theta), point.theta, 0.0)
     slope = spread(votes, w * scaled.by_d, w[:, None] * at.by_tie) - penalty @ finite
     slope[~votes.fitted] = 0.0
-    own_slope = np.column_stack([np.bincount(judge, w * at.by_d * h[:, k], n_judges) for k in range(2)])
+    own_slope = np.column_stack([add_up(judge, w * at.by_d * h[:, k], n_judges) for k in range(2)])
     own_slope -= point.own / variance
     return _System(at, kappa, h, 0.5 * (left + left.T), share, inverse, slope, own_slope)
 
@@ -199,4 +200,4 @@ def _posterior(votes: Votes, system: _System) -> Floats:
     inverse = linalg.pinvh(system.bend + shares_of_islands(votes)) - shares_of_islands(votes)
     through = np.einsum("mj,mn,nj->j", system.share, inverse, system.share, optimize=True)
     own = np.einsum("jkk->jk", system.blocks)
-    return np.maximum(own + through.reshape(-1, 2), 0.0)
+    return np.asarray(np.maximum(own + through.reshape(-1, 2), 0.0))

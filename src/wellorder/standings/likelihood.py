@@ -21,7 +21,7 @@ import numpy as np
 from scipy import linalg
 
 from ..sweeps import Floats
-from .votes import Votes
+from .votes import Votes, add_up
 
 _MOST_STEPS = 200
 
@@ -81,7 +81,7 @@ def expand(votes: Votes, d: Floats, log_nu: Floats) -> Expansion:
 def spread(votes: Votes, by_d: Floats, by_tie: Floats) -> Floats:
     """Carry derivatives in d and log ν, one a vote, to θ."""
     n = votes.n_items
-    ratings = np.bincount(votes.right, by_d, n) - np.bincount(votes.left, by_d, n)
+    ratings = add_up(votes.right, by_d, n) - add_up(votes.left, by_d, n)
     return np.concatenate([ratings, votes.z.T @ by_d, by_tie.sum(axis=0)])
 
 
@@ -89,13 +89,13 @@ def assemble(votes: Votes, dd: Floats, dt: Floats, tt: Floats) -> Floats:
     """Return Σ over votes of the matrix with entries (dd, dt, tt) in (d, log ν), carried to θ; a dense matrix."""
     n, p = votes.n_items, votes.n_effects
     out = np.zeros((votes.n_parameters,) * 2)
-    both = np.bincount(votes.left * n + votes.right, dd, n * n).reshape(n, n)
+    both = add_up(votes.left * n + votes.right, dd, n * n).reshape(n, n)
     out[:n, :n] = -(both + both.T)
-    own = np.bincount(votes.left, dd, n) + np.bincount(votes.right, dd, n)
+    own = add_up(votes.left, dd, n) + add_up(votes.right, dd, n)
     out[np.arange(n), np.arange(n)] += own
     for columns, first in ((dd[:, None] * votes.z, n), (dt, n + p)):
         for number, column in enumerate(columns.T):
-            at = np.bincount(votes.right, column, n) - np.bincount(votes.left, column, n)
+            at = add_up(votes.right, column, n) - add_up(votes.left, column, n)
             out[:n, first + number] = out[first + number, :n] = at
     out[n : n + p, n : n + p] = votes.z.T @ (dd[:, None] * votes.z)
     out[n : n + p, n + p :] = votes.z.T @ dt
@@ -165,11 +165,10 @@ def most_likely(
         gain = float(slope @ step)
         if gain <= 1e-13 * total:
             return theta, at, True
-        found = _shorter(lambda share, step=step, theta=theta: valued(theta + share * step), value, gain)
+        found = _shorter(valued, theta, step, value, gain)
         if found is None:
             return theta, at, gain <= 1e-8 * total
-        share, value, at = found
-        theta = theta + share * step
+        theta, value, at = found
     return theta, at, False
 
 
@@ -195,13 +194,14 @@ def _step(bend: Floats, slope: Floats, hold: Floats | None) -> Floats:
 
 
 def _shorter(
-    valued: Callable[[float], tuple[float, Expansion]], value: float, gain: float
-) -> tuple[float, float, Expansion] | None:
+    valued: Callable[[Floats], tuple[float, Expansion]], theta: Floats, step: Floats, value: float, gain: float
+) -> tuple[Floats, float, Expansion] | None:
     """Halve a step until it gains what its slope promises, in part (Armijo)."""
     share = 1.0
     while share > 1e-9:
-        new_value, at = valued(share)
+        trial = theta + share * step
+        new_value, at = valued(trial)
         if new_value >= value + 1e-4 * share * gain - 1e-13 * abs(value):
-            return share, new_value, at
+            return trial, new_value, at
         share /= 2
     return None

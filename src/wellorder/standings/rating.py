@@ -30,7 +30,7 @@ from .separation import (
 from .standings import SCALES, Standings
 from .sureness import (
     Middle,
-    NotTold,
+    NotToldError,
     clustered_middle,
     inverse_information,
     robust_middle,
@@ -64,9 +64,9 @@ def rate(
     .. math:: P(\text{right}) : P(\text{tie}) : P(\text{left}) = e^{d/2} : \nu : e^{-d/2}, \qquad
        d = r_R - r_L + \beta^\top z
 
-    The ratings r, the effects β and ν are the most likely ones (Davidson, 1970). There is no penalty: items that no votes
-    link are islands, and are not compared; an item that won or lost everything has an infinite rating, and an interval
-    with one end. Standard errors are those of the observed information; of a sandwich where votes have weights; and
+    The ratings r, the effects β and ν are the most likely ones (Davidson, 1970). There is no penalty: items that no
+    votes link are islands, and are not compared; an item that won or lost everything has an infinite rating, and an
+    interval with one end. Standard errors are those of the observed information; of a sandwich where votes have weights; and
     clustered where ``clusters`` are named. Ranks hold for all items at once.
 
     Parameters
@@ -141,7 +141,7 @@ def _check_told(votes: Votes, effects: list[str]) -> None:
     even = expand(votes, np.zeros(len(votes)), np.where(votes.fitted[votes.n_items + votes.n_effects :], 0.0, -np.inf))
     try:
         inverse_information(votes, information(votes, even))
-    except NotTold as error:
+    except NotToldError as error:
         loads = np.abs(error.directions[votes.n_items : votes.n_items + votes.n_effects]).max(axis=1, initial=0.0)
         lost = [repr(name) for name, load in zip(effects, loads, strict=True) if load > 1e-6 * loads.max()]
         raise ValueError(
@@ -282,7 +282,7 @@ def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness)
 
 
 def _centred(ratings: Floats, votes: Votes, classes: Classes, ends: Mapping[int, OneEnded]) -> Floats:
-    """Return ratings with mean zero in each class, and those of other classes than the core moved to their stand-ins."""
+    """Return ratings with mean zero in each core; in place of infinite ones, what stands in for them."""
     mean = np.bincount(classes.number, ratings) / np.bincount(classes.number)
     out = ratings - mean[classes.number]
     for each in np.unique(classes.number[~classes.core]):
@@ -304,7 +304,7 @@ def _heights(votes: Votes, classes: Classes) -> Floats:
 
 
 def _by_size(island: Ints) -> Ints:
-    """Number islands by their size, the largest first."""
+    """Return the islands' numbers by their size, the largest first."""
     size = np.bincount(island)
     rank = np.empty(len(size), np.int64)
     rank[np.argsort(-size, kind="stable")] = np.arange(len(size))

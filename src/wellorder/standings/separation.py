@@ -166,14 +166,14 @@ def _null_space(rows: sp.csr_array, fitted: Bools) -> Floats:
 
 
 def _equal_rows(values: Floats, island: Ints) -> Ints:
-    """Number items alike that have the same row of values, and are of one island."""
+    """Return numbers of items that are alike where items have the same row of values, and are of one island."""
     size = max(float(np.abs(values).max(initial=0.0)), 1.0)
     keys = np.column_stack([island, np.rint(values / size * 1e6)]) if values.shape[1] else island[:, None]
     return np.asarray(np.unique(keys, axis=0, return_inverse=True)[1]).reshape(-1)
 
 
 def _core(votes: Votes, number: Ints) -> Bools:
-    """Say which items are of their island's largest class: the one with most items, of equals the one with most votes."""
+    """Say which items are of their island's largest class: with most items or, of equals, with most votes."""
     n_members, n_votes = np.bincount(number), np.bincount(number, votes.per_item)
     best = np.lexsort((-n_votes, -n_members))
     rank = np.empty(len(best), np.int64)
@@ -184,7 +184,7 @@ def _core(votes: Votes, number: Ints) -> Bools:
 
 
 def _known_sides(votes: Votes, rows: sp.csr_array, number: Ints, core: Bools) -> Bools:
-    """Say of which items it is known on which side of the core they are: no direction without room leads to the other."""
+    """Say of which items it is known on which side of the core they are: no direction leads to the other."""
     known = core.copy()
     inside_box = [(-1.0, 1.0)] * rows.shape[1]
     for each in np.unique(number[~core]):

@@ -20,7 +20,7 @@ from scipy import linalg, stats
 from ..metrics import semidefinite
 from ..sweeps import Bools, Floats, Ints
 from .likelihood import Expansion, assemble, probabilities, shares_of_islands
-from .votes import Votes
+from .votes import Votes, add_up
 
 _DRAWN = 1 << 26
 """Differences of drawn ratings that are looked at in all, about; from 2,000 to 20,000 draws of each."""
@@ -30,7 +30,7 @@ _NOTHING = 1e-10
 """What rounding leaves of an eigenvalue that is zero, against the largest."""
 
 
-class NotTold(ValueError):
+class NotToldError(ValueError):
     """Parameters that votes say nothing of, apart from others."""
 
     def __init__(self, directions: Floats) -> None:
@@ -39,13 +39,13 @@ class NotTold(ValueError):
 
 
 def inverse_information(votes: Votes, bend: Floats) -> Floats:
-    """Return A⁺, zero for parameters that are not fitted; raise NotTold where more is unknown than islands explain."""
+    """Return A⁺, zero for parameters that are not fitted; raise NotToldError where more is unknown than islands explain."""
     kept = shares_of_islands(votes)
     scale = np.sqrt(np.maximum(np.diag(bend + kept), 1e-300))
     values, vectors = linalg.eigh((bend + kept) / np.outer(scale, scale))
     lost = values <= _NOTHING * values[-1]
     if lost.any():
-        raise NotTold(vectors[:, lost] / scale[:, None])
+        raise NotToldError(vectors[:, lost] / scale[:, None])
     inverse = (vectors / values) @ vectors.T / np.outer(scale, scale)
     return np.asarray(inverse - kept)
 
@@ -72,7 +72,8 @@ def robust_middle(votes: Votes, at: Expansion) -> Middle:
 def clustered_middle(sums: Callable[[Ints, int], Any], clusters: Sequence[Ints]) -> Middle:
     """Return B for votes that hang together: ``clusters`` number each vote's, one array a kind.
 
-    ``sums(number, n_clusters)`` returns Σ wψ over the votes of each cluster, a row each. Several kinds are put together by inclusion and exclusion (Cameron, Gelbach and Miller, 2011), each with G/(G − 1).
+    ``sums(number, n_clusters)`` returns Σ wψ over the votes of each cluster, a row each. Several kinds are put together
+    by inclusion and exclusion (Cameron, Gelbach and Miller, 2011), each with G/(G − 1).
     """
     out: Any = 0.0
     fewest = len(clusters[0])
@@ -89,7 +90,7 @@ def clustered_middle(sums: Callable[[Ints, int], Any], clusters: Sequence[Ints])
 
 
 def _numbered(clusters: Sequence[Ints]) -> Ints:
-    """Number the clusters that votes share in all of several kinds."""
+    """Return the number of the cluster that a vote shares with others in all of several kinds."""
     flat = np.zeros(len(clusters[0]), np.int64)
     for each in clusters:
         flat = np.unique(flat * (int(each.max(initial=0)) + 1) + each, return_inverse=True)[1]
@@ -100,11 +101,11 @@ def sums_by_cluster(votes: Votes, at: Expansion, number: Ints, n_clusters: int) 
     """Return Σ wψ over the votes of each cluster: a row each."""
     by_d = votes.weight * at.by_d
     first = votes.n_items
-    cells = [(number, votes.right, by_d), (number, votes.left, -by_d)]
+    cells: list[tuple[Ints, Ints, Floats]] = [(number, votes.right, by_d), (number, votes.left, -by_d)]
     every = np.arange(n_clusters)
     columns = [by_d * each for each in votes.z.T] + [votes.weight * each for each in at.by_tie.T]
     cells += [
-        (every, np.full(n_clusters, first + place), np.bincount(number, column, n_clusters))
+        (every, np.full(n_clusters, first + place), add_up(number, column, n_clusters))
         for place, column in enumerate(columns)
     ]
     row, column, value = (np.concatenate(parts) for parts in zip(*cells, strict=True))
@@ -125,9 +126,9 @@ def difference_errors(cov: Floats, island: Ints) -> Floats:
 def told_apart(ratings: Floats, cov: Floats, island: Ints, level: float, *, degrees: float, seed: int = 0) -> Bools:
     """Say which items stand above which, beyond chance for all of them together.
 
-    Of draws from N(0, Cov), or t with few clusters, the largest |Z_a − Z_b|/se over all pairs has a quantile c; a stands
-    above b where r_a − r_b > c·se. Pairs that are told apart are taken out, and c is found anew from the others, until
-    no more fall (Romano and Wolf's step-down; Mogstad, Romano, Shaikh and Wilhelm, 2024).
+    Of draws from N(0, Cov), or t with few clusters, the largest |Z_a − Z_b|/se over all pairs has a quantile c; a
+    stands above b where r_a − r_b > c·se. Pairs that are told apart are taken out, and c is found anew from the others,
+    until no more fall (Romano and Wolf's step-down; Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
     errors = difference_errors(cov, island)
     first, second = np.nonzero(np.triu(np.isfinite(errors) & (errors > 0), 1))

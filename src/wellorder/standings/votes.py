@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -79,8 +80,9 @@ class Votes:
     @cached_property
     def fitted(self) -> Bools:
         """Which parameters are fitted: all, but for log ν of a kind of tie that never came."""
-        seen = np.bincount(self.kind[self.kind >= 0], self.weight[self.kind >= 0], self.n_kinds) > 0
-        return np.r_[np.ones(self.n_items + self.n_effects, dtype=bool), seen]
+        tied = self.kind != DECIDED
+        seen = add_up(self.kind[tied], self.weight[tied], self.n_kinds) > 0
+        return np.asarray(np.r_[np.ones(self.n_items + self.n_effects, dtype=bool), seen])
 
     @cached_property
     def island(self) -> Ints:
@@ -95,7 +97,7 @@ class Votes:
     @cached_property
     def per_item(self) -> Floats:
         """The weight of the votes on each item."""
-        return np.bincount(self.left, self.weight, self.n_items) + np.bincount(self.right, self.weight, self.n_items)
+        return add_up(self.left, self.weight, self.n_items) + add_up(self.right, self.weight, self.n_items)
 
     def differences(self, theta: Floats) -> Floats:
         """Return d = r_R − r_L + βᵀz of each vote."""
@@ -106,8 +108,14 @@ class Votes:
     def take(self, places: Array) -> Votes:
         """Return some of the votes."""
         parts = ("left", "right", "outcome", "kind", "weight", "square", "z", "judge", "stands")
-        kept = {name: getattr(self, name) for name in parts}
-        return replace(self, **{name: None if part is None else part[places] for name, part in kept.items()})
+        kept: dict[str, Any] = {name: getattr(self, name) for name in parts}
+        some: dict[str, Any] = {name: None if part is None else part[places] for name, part in kept.items()}
+        return replace(self, **some)
+
+
+def add_up(place: Ints, values: Floats, n: int) -> Floats:
+    """Return the sum of the values at each place, from 0 to n − 1."""
+    return np.asarray(np.bincount(place, values, n), dtype=np.float64)
 
 
 def merge(votes: Votes, *more: Ints) -> tuple[Votes, tuple[Ints, ...]]:
@@ -133,14 +141,14 @@ def merge(votes: Votes, *more: Ints) -> tuple[Votes, tuple[Ints, ...]]:
     first, place = _number(flat, span)
     merged = replace(
         votes.take(first),
-        weight=np.bincount(place, votes.weight, len(first)),
-        square=np.bincount(place, votes.square, len(first)),
+        weight=add_up(place, votes.weight, len(first)),
+        square=add_up(place, votes.square, len(first)),
     )
     return merged, tuple(each[first] for each in more)
 
 
 def _few_values(column: Floats) -> Ints | None:
-    """Number the values of a column, if there are few."""
+    """Return the number of each value among a column's values, if these are few."""
     if not len(column):
         return np.zeros(0, np.int64)
     if (column == column[0]).all():
