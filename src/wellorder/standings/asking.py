@@ -206,7 +206,7 @@ class _Source:
             if given not in columns.columns:
                 known = suggest(given, columns.columns, "the columns without another role are")
                 raise ValueError(f"{option}: there is no column {given!r}; {known}")
-            found, name = columns[given], f"the column {given!r}"
+            found, name = columns.get_column(given), f"the column {given!r}"
         else:
             values = np.asarray(given)
             if values.shape != (len(self.comparisons),):

@@ -4,8 +4,8 @@ r"""Judges: each has a leaning to one side and a sharpness of their own, shrunk 
    \delta_j \sim N(0, \sigma_\delta^2),\; \log \kappa_j \sim N(0, \sigma_\kappa^2)
 
 with s = 1, or 0 on neutral ground. A judge with κ = 0 votes at random, one with κ = 2 decides as if things were twice
-as far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the variances are those under which
-the votes are most likely, by steps of EM with Laplace's approximation. The joint information has a block of two a
+as far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the variances are those under
+which the votes are most likely, by steps of EM with Laplace's approximation. The joint information has a block of two a
 judge, which is eliminated: costs grow with the judges, not with their cube.
 """
 

@@ -40,7 +40,7 @@ from .sureness import (
 from .votes import Votes, merge
 
 _FEW_CLUSTERS = 30
-"""With fewer, Student's t takes the place of the normal law."""
+"""With fewer, somebody should know."""
 
 
 def rate(
@@ -66,8 +66,8 @@ def rate(
 
     The ratings r, the effects β and ν are the most likely ones (Davidson, 1970). There is no penalty: items that no
     votes link are islands, and are not compared; an item that won or lost everything has an infinite rating, and an
-    interval with one end. Standard errors are those of the observed information; of a sandwich where votes have weights; and
-    clustered where ``clusters`` are named. Ranks hold for all items at once.
+    interval with one end. Standard errors are those of the observed information; of a sandwich where votes have
+    weights; and clustered where ``clusters`` are named. Ranks hold for all items at once.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     middle = _middle(asked, found, clusters)
     cov = inverse if middle is None else inverse @ (middle.matrix + found.pull) @ inverse
     n_units = asked.n_votes if middle is None else middle.n_units
-    degrees = float(max(n_units - 1, 1)) if clusters and n_units < _FEW_CLUSTERS else math.inf
+    degrees = float(max(n_units - 1, 1)) if clusters else math.inf
     n = votes.n_items
     if finite:
         above = told_apart(theta[:n], cov[:n, :n], classes.number, confidence, degrees=degrees)
@@ -334,8 +334,8 @@ def _notes(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness
     if len(outside):
         shown = ", ".join(outside[:5]) + ", …" * (len(outside) > 5)
         notes.append(f"no finite rating fits {shown}: every vote went one way, and an interval has one end")
-    if math.isfinite(sure.degrees):
-        notes.append(f"there are only {sure.n_units} clusters: intervals go by Student's t, and are rough")
+    if math.isfinite(sure.degrees) and sure.n_units < _FEW_CLUSTERS:
+        notes.append(f"there are only {sure.n_units} clusters of one kind: standard errors from so few are rough")
     if found.shrunk is not None:
         of_w, of_u = found.shrunk.variance
         notes.append(

@@ -126,7 +126,7 @@ class Standings(Stored, BaseEstimator):
                 "island": self.island_ + 1,
             }
         )
-        return frame[order.tolist()]
+        return frame.select(pl.all().gather(order.tolist()))
 
     def effects(self) -> pl.DataFrame:
         """Return what moves votes beside the items: estimates in log-odds, in favour of the right side."""

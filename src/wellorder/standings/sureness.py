@@ -39,7 +39,7 @@ class NotToldError(ValueError):
 
 
 def inverse_information(votes: Votes, bend: Floats) -> Floats:
-    """Return A⁺, zero for parameters that are not fitted; raise NotToldError where more is unknown than islands explain."""
+    """Return A⁺, zero for parameters that are not fitted; refuse where more is unknown than islands explain."""
     kept = shares_of_islands(votes)
     scale = np.sqrt(np.maximum(np.diag(bend + kept), 1e-300))
     values, vectors = linalg.eigh((bend + kept) / np.outer(scale, scale))
