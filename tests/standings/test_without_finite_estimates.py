@@ -20,7 +20,7 @@ def rows(standings):
 
 
 def test_who_won_everything_has_an_interval_with_one_end():
-    few = rows(rated(CORE + [("a", "b", -1), ("c", "a", 1)]))
+    few = rows(rated([*CORE, ("a", "b", -1), ("c", "a", 1)]))
     many = rows(rated(CORE + [("a", "b", -1), ("c", "a", 1)] * 30))
     for found in (few, many):
         assert found["a"]["rating"] == math.inf
