@@ -26,11 +26,11 @@ _ROUNDS = 80
 _STEPS = 4
 """Newton steps between two guesses at the variances."""
 
-_HASTE = 16.0
+_HASTE = 4.0
 """Steps of EM that are taken at once, at most."""
 
-_LEAST = 1e-6
-"""Variances below this are none."""
+_LEAST, _MOST = 1e-4, 4.0
+"""Variances below the first are none; beyond the second, judges have nothing in common."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +115,14 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
             point, gain = _improve(votes, point, variance, penalty)
             if gain < 1e-10 * float(votes.weight.sum()):
                 break
+        point = _centred(votes, point)
         system = _pose(votes, point, variance, penalty)
         spread_of = point.own**2 + _posterior(votes, system)
         move = np.log(spread_of.mean(axis=0) / variance)
         # EM goes the right way in small steps: longer ones, as long as none turns back
         haste = np.where(move * last > 0, np.minimum(2.0 * haste, _HASTE), 1.0)
         last = move
-        variance = np.maximum(variance * np.exp(haste * move), _LEAST)
+        variance = np.clip(variance * np.exp(haste * move), _LEAST, _MOST)
         if (np.abs(move)[variance > _LEAST] < 2e-3).all():
             break
     system = _pose(votes, point, variance, penalty)
@@ -129,6 +130,16 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
     return JudgeFit(
         point.theta, point.own, error, variance, system.at, system.bend, votes, system.kappa, system.h, system.share
     )
+
+
+def _centred(votes: Votes, point: _Point) -> _Point:
+    """Move the judges' mean sharpness into what they judge, as their prior asks for: no vote becomes less likely."""
+    level = float(point.own[:, 1].mean())
+    theta, own = point.theta.copy(), point.own.copy()
+    theta[: votes.n_items + votes.n_effects] *= np.exp(level)
+    own[:, 0] *= np.exp(level)
+    own[:, 1] -= level
+    return _Point(theta, own)
 
 
 def _expanded(votes: Votes, point: _Point) -> tuple[Expansion, Floats, Floats]:
