@@ -138,6 +138,8 @@ def rate(
 
 def _check_told(votes: Votes, effects: list[str]) -> None:
     """Refuse effects that the votes cannot tell from ratings: then any value of them is as likely as another."""
+    if not effects:
+        return
     even = expand(votes, np.zeros(len(votes)), np.where(votes.fitted[votes.n_items + votes.n_effects :], 0.0, -np.inf))
     try:
         inverse_information(votes, information(votes, even))
@@ -334,6 +336,11 @@ def _notes(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness
     if len(outside):
         shown = ", ".join(outside[:5]) + ", …" * (len(outside) > 5)
         notes.append(f"no finite rating fits {shown}: every vote went one way, and an interval has one end")
+    skipped = len(outside) - len(sure.ends)
+    if skipped:
+        notes.append(
+            f"of {skipped:,} of these, with the fewest votes, the end was not looked for: it would take too long"
+        )
     if math.isfinite(sure.degrees) and sure.n_units < _FEW_CLUSTERS:
         notes.append(f"there are only {sure.n_units} clusters of one kind: standard errors from so few are rough")
     if found.shrunk is not None:

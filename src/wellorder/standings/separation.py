@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
+from scipy.optimize import brentq, linprog
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..sweeps import Bools, Floats, Ints
 from .likelihood import Expansion, expand, information, most_likely, shares_of_islands
+from .sureness import least_pivot
 from .votes import Votes, merge
 
 _THIN = 1e-6
@@ -33,11 +35,13 @@ _FAR = 40.0
 _FINE = 1e-3
 """How exactly an interval's end is found."""
 
-_MOST_FITS = 400
-"""Fits for the pairs of items between classes; of more, those with the fewest votes are not told apart."""
+_WORK = 3e9
+"""Operations for intervals with one end, and as many for the pairs of items between classes; about a second or two."""
 
-_MOST_BOUNDS = 60
-"""Items with intervals of one end; of more, those with the fewest votes have none."""
+_FITS_AN_INTERVAL = 25
+
+_MOST_CLASSES = 50
+"""Classes that a linear programme asks for the side on which they are."""
 
 
 def may_be_infinite(votes: Votes, bend: Floats, converged: bool) -> bool:
@@ -51,8 +55,7 @@ def may_be_infinite(votes: Votes, bend: Floats, converged: bool) -> bool:
         return True
     scale = np.sqrt(np.maximum(np.diag(even), 1e-300))
     scale = np.where(counted, scale, 1.0)
-    values = np.linalg.eigvalsh((bend + shares_of_islands(votes)) / np.outer(scale, scale))
-    return bool(values[0] < _THIN * 1e-2)
+    return least_pivot((bend + shares_of_islands(votes)) / np.outer(scale, scale)) < _THIN
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +99,80 @@ def whole(votes: Votes) -> Classes:
 
 
 def find_classes(votes: Votes) -> Classes:
-    """Find the items and effects whose estimates are infinite, by a linear programme."""
+    """Find the items and effects whose estimates are infinite: by who won against whom, or by a linear programme.
+
+    Without effects, and where some items have beaten each other in a circle (or nothing was tied), no direction moves
+    ν: items are of one class if wins or ties lead from each to the other.
+    """
+    counted = votes.take(votes.weight > 0)
+    won = _won_against(counted, ties=False)
+    has_ties = bool((counted.outcome == 0).any())
+    if votes.n_effects == 0 and (not has_ties or _has_circle(won)):
+        return _classes_by_wins(votes, _won_against(counted, ties=True))
+    return _classes_by_programme(votes)
+
+
+# --------------------------------------------------------------------------------------------------
+# By who won against whom.
+
+
+def _won_against(votes: Votes, *, ties: bool) -> sp.csr_array:
+    """Return a link from each winner to each loser, and with ``ties`` both ways between items that tied."""
+    decided = votes.outcome != 0
+    right_won = votes.outcome[decided] > 0
+    left, right = votes.left[decided], votes.right[decided]
+    above, below = np.where(right_won, right, left), np.where(right_won, left, right)
+    if ties:
+        one, other = votes.left[~decided], votes.right[~decided]
+        above, below = np.r_[above, one, other], np.r_[below, other, one]
+    links = sp.coo_array((np.ones(len(above)), (above, below)), shape=(votes.n_items,) * 2)
+    return links.tocsr()
+
+
+def _has_circle(links: sp.csr_array) -> bool:
+    n_parts, _ = connected_components(links, directed=True, connection="strong")
+    return bool(n_parts < links.shape[0])
+
+
+def _classes_by_wins(votes: Votes, links: sp.csr_array) -> Classes:
+    n_parts, part = connected_components(links, directed=True, connection="strong")
+    n = votes.n_items
+    between = links.tocoo()
+    first, second = part[between.row], part[between.col]
+    apart = first != second
+    below = sp.coo_array(
+        (np.ones(np.count_nonzero(apart)), (first[apart], second[apart])), shape=(n_parts,) * 2
+    ).tocsr()
+    core = _core(votes, part)
+    known = core.copy()
+    for each in np.unique(part[core]):
+        for way in (below, below.T.tocsr()):
+            reached = breadth_first_order(way, each, return_predecessors=False)
+            known |= np.isin(part, reached)
+    level = np.zeros((votes.n_parameters, n_parts))
+    level[np.arange(n), part] = 1.0 / np.sqrt(np.bincount(part)[part])
+    finite = np.ones(votes.n_effects + votes.n_kinds, dtype=bool)
+    return Classes(np.asarray(part), _heights(below)[part], core, known, finite, level)
+
+
+def _heights(below: sp.csr_array) -> Floats:
+    """Return a height for each part, above all that lie below it: the number of parts on the longest way down."""
+    height = np.zeros(below.shape[0])
+    links = below.tocoo()
+    # invariant: heights are those of ways of so many links at most; without circles they come to rest
+    while True:
+        new = height.copy()
+        np.maximum.at(new, links.row, height[links.col] + 1.0)
+        if (new == height).all():
+            return height
+        height = new
+
+
+# --------------------------------------------------------------------------------------------------
+# By a linear programme.
+
+
+def _classes_by_programme(votes: Votes) -> Classes:
     rows = _rows(votes)
     slack, inside = _inner_direction(rows)
     still = rows[~slack].tocsr()
@@ -104,10 +180,9 @@ def find_classes(votes: Votes) -> Classes:
     n = votes.n_items
     number = _equal_rows(level[:n], votes.island)
     core = _core(votes, number)
-    height = inside[:n].copy()
     known = _known_sides(votes, rows, number, core)
     finite = np.linalg.norm(level[n:], axis=1) < 1e-7
-    return Classes(number, height, core, known, finite, level)
+    return Classes(number, inside[:n].copy(), core, known, finite, level)
 
 
 def _rows(votes: Votes) -> sp.csr_array:
@@ -187,7 +262,7 @@ def _known_sides(votes: Votes, rows: sp.csr_array, number: Ints, core: Bools) ->
     """Say of which items it is known on which side of the core they are: no direction leads to the other."""
     known = core.copy()
     inside_box = [(-1.0, 1.0)] * rows.shape[1]
-    for each in np.unique(number[~core]):
+    for each in np.unique(number[~core])[:_MOST_CLASSES]:
         member = int(np.flatnonzero(number == each)[0])
         anchor = int(np.flatnonzero(core & (votes.island == votes.island[member]))[0])
         cost = np.zeros(rows.shape[1])
@@ -246,26 +321,33 @@ def one_ended(votes: Votes, theta: Floats, best: float, contrast: Floats, level:
 
 def _crossing(votes: Votes, theta: Floats, best: float, contrast: Floats, goal: float, sign: float) -> float:
     """Return where the deviance reaches a goal, on the way down or up (``sign``); infinite where it does not."""
-    far, near = sign * _FAR, -sign * _FAR
-    found, point = deviance(votes, theta, best, contrast, far)
-    if found < goal:
+    point = theta
+
+    def beyond(value: float) -> float:
+        nonlocal point  # the last fit is the best start for the next
+        found, point = deviance(votes, point, best, contrast, value)
+        return found - goal
+
+    if beyond(sign * _FAR) < 0:
         return sign * math.inf
-    # invariant: the deviance is beyond the goal at ``far``, and not at ``near``
-    while abs(far - near) > _FINE:
-        middle = 0.5 * (far + near)
-        found, point = deviance(votes, point, best, contrast, middle)
-        far, near = (middle, near) if found > goal else (far, middle)
-    return near
+    if beyond(-sign * _FAR) > 0:
+        return -sign * _FAR
+    return float(brentq(beyond, -_FAR, _FAR, xtol=_FINE))
 
 
 def bounds_of(votes: Votes, theta: Floats, best: float, classes: Classes, level: float) -> dict[int, OneEnded]:
-    """Return the intervals of items outside their island's core, against its mean."""
+    """Return the intervals of items outside their island's core, against its mean; of many, those with most votes."""
     count = votes.per_item
     outside = np.flatnonzero(~classes.core & (count > 0))
-    outside = outside[np.argsort(-count[outside], kind="stable")][:_MOST_BOUNDS]
+    outside = outside[np.argsort(-count[outside], kind="stable")][: _n_fits(votes) // _FITS_AN_INTERVAL]
     return {
         int(item): one_ended(votes, theta, best, against_core(votes, classes, int(item)), level) for item in outside
     }
+
+
+def _n_fits(votes: Votes) -> int:
+    """Return how many fits may be made: a fit costs its votes and the cube of its parameters, a few times."""
+    return int(_WORK / (5.0 * (votes.n_parameters**3 / 3.0 + 50.0 * len(votes)) + 1e6))
 
 
 def against_core(votes: Votes, classes: Classes, item: int) -> Floats:
@@ -286,7 +368,7 @@ def deviances_across(votes: Votes, theta: Floats, best: float, classes: Classes)
     out = np.full((n, n), np.nan)
     same_island = votes.island[:, None] == votes.island
     first, second = np.nonzero(np.triu(same_island & (classes.number[:, None] != classes.number), 1))
-    busiest = np.argsort(-np.minimum(count[first], count[second]), kind="stable")[:_MOST_FITS]
+    busiest = np.argsort(-np.minimum(count[first], count[second]), kind="stable")[: _n_fits(votes)]
     for a, b in zip(first[busiest], second[busiest], strict=True):
         contrast = np.zeros(votes.n_parameters)
         contrast[a], contrast[b] = 1.0, -1.0

@@ -53,7 +53,7 @@ Examples:
 @click.option(
     "--half-life",
     metavar="TIME",
-    help="With --time: after which a vote counts half, such as 365d, 12w, 36h or 2y; a number in the column's own units.",
+    help="With --time: after which a vote counts half: 365d, 12w, 36h or 2y, or a number in the column's own units.",
 )
 @click.option(
     "--both-bad",
