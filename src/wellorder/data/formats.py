@@ -19,6 +19,7 @@ import polars as pl
 
 from ..sweeps import Array, Ints
 from .arff import is_arff, read_arff
+from .jsonl import is_jsonl, read_jsonl
 from .letor import is_letor, read_letor
 from .lines import COPIES, DataError, OpenFile, PathLike, empty_file, read_bytes, read_text, room, shorten, too_large
 from .sheet import Sheet, one_line, refuse_twice
@@ -337,6 +338,7 @@ class Format:
 FORMATS = {
     "csv": Format(read_csv, (".csv",)),
     "tsv": Format(read_tsv, (".tsv", ".tab")),
+    "jsonl": Format(read_jsonl, (".jsonl", ".ndjson", ".json"), is_jsonl),
     "parquet": Format(read_parquet, (".parquet", ".pq"), is_parquet),
     "arff": Format(read_arff, (".arff",), is_arff),
     "letor": Format(read_letor, (".letor", ".svmlight", ".libsvm"), is_letor),
