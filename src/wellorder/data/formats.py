@@ -54,8 +54,13 @@ def read_tsv(path: PathLike) -> Sheet:
     return _read(os.fspath(path), text, "\t")
 
 
+_FIRST_LINE = re.compile(r"\n*([^\n]*)")
+
+
 def _first_line(text: str) -> str:
-    return text.lstrip("\n").partition("\n")[0]
+    """Return the first line that has anything in it, without a copy of what follows."""
+    found = _FIRST_LINE.match(text)
+    return "" if found is None else found[1]
 
 
 def _separator_of(text: str) -> str:
@@ -66,7 +71,7 @@ def _separator_of(text: str) -> str:
 
 def _read(source: str, text: str, separator: str) -> Sheet:
     body = text.encode() if text.endswith("\n") else text.encode() + b"\n"
-    if not body.strip():
+    if body.isspace():
         raise empty_file(source)
     layout = _lay_out(source, body, ord(separator))
     header = body[layout.starts[0] : layout.ends[0]].decode()

@@ -22,7 +22,7 @@ def is_jsonl(start: bytes) -> bool:
 def read_jsonl(path: PathLike) -> Sheet:
     """Read one JSON object a line; a key that a line lacks is missing there, and so is null."""
     source, text = os.fspath(path), read_text(path)
-    if not text.strip():
+    if not text or text.isspace():
         raise empty_file(source)
     n_lines = text.count("\n") + (not text.endswith("\n"))
     lines = np.arange(1, n_lines + 1)
