@@ -211,6 +211,15 @@ def test_one_and_two(tmp_path):
     )
 
 
+def test_items_that_are_called_by_numbers(tmp_path):
+    signs = "left,right,outcome\n1,2,1\n3,1,-1\n0,1,0\n1,0,1\n"
+    assert read_back(games(tmp_path, signs)) == [("1", "2", 1), ("3", "1", -1), ("0", "1", 0), ("1", "0", 1)]
+    names = "left,right,winner\n1,57,1\n57,3,57\n3,1,1\n3,1,0\n"
+    assert read_back(games(tmp_path, names)) == [("1", "57", -1), ("57", "3", -1), ("3", "1", 1), ("3", "1", 0)]
+    refuses(tmp_path, "left,right,winner\n1,2,1\n1,3,1\n", "'1' could be read in two ways", line=2)
+    refuses(tmp_path, names + "57,3,1\n", "is '1', neither '57' nor '3'", line=6)
+
+
 def test_a_word_that_is_a_name_as_well(tmp_path):
     text = "model_a,model_b,winner\n{}\n"
     assert games(tmp_path, text.format("a,b,a\na,b,b")).comparisons.outcome.tolist() == [-1, 1]

@@ -158,9 +158,12 @@ def read_outcomes(
     """
     left, right = sides
     number_of = {name: number for number, name in enumerate(names)}
-    item = np.array([number_of.get(value, -1) if isinstance(value, str) else -1 for value in distinct], np.int64)
-    said = np.array([_sign(value, words) for value in distinct], np.int8)
+    numbers: Ints = np.array(
+        [number_of.get(value, -1) if isinstance(value, str) else -1 for value in distinct], np.int64
+    )
+    signs: Ints = np.array([_sign(value, words) for value in distinct], np.int8)
     is_bad = np.array([isinstance(value, str) and value.lower() in BOTH_BAD for value in distinct], dtype=bool)
+    said, item = _numbers_as_signs_or_names(distinct, signs, numbers, codes, sides)
     outcome = said[codes]
     by_name = False
     if (item >= 0).any():
@@ -182,6 +185,34 @@ def read_outcomes(
 
 _NONE = 2
 """In place of an outcome, where there is none."""
+
+
+def _numbers_as_signs_or_names(
+    distinct: Sequence[Hashable], said: Ints, item: Ints, codes: Ints, sides: tuple[Ints, Ints]
+) -> tuple[Ints, Ints]:
+    """Decide for items that are called by numbers what 1 and 0 mean: all numbers are signs, or all are names.
+
+    Where 57 is an item, 1 is one, too; 0 may still be a tie. Where there is nothing but −1, 0 and 1, they are signs,
+    unless each of them is also the name of one of the two that are compared: then both stay possible.
+    """
+    is_number = np.array([isinstance(value, str) and _is_number(value) for value in distinct], dtype=bool)
+    if not (is_number & (item >= 0)).any():
+        return said, item
+    if (is_number & (item >= 0) & (said == _NONE)).any():
+        is_tie = (said == 0) & (item < 0)
+        return np.where(is_number & ~is_tie, _NONE, said).astype(np.int8), item
+    winner = item[codes]
+    if ((winner == sides[0]) | (winner == sides[1])).all():
+        return said, item
+    return said, np.where(is_number, -1, item)
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _sign(value: Hashable, words: Mapping[str, int]) -> int:
