@@ -194,17 +194,18 @@ def read_data(data: tuple[str, ...], **roles: Any) -> Table | ComparisonTable:
     return read(data[0] if len(data) == 1 else list(data), **roles)
 
 
-def say_understood(table: AnyRead) -> AnyRead:
-    """Say at a terminal, in one line, how comparisons were read, for a command that uses none of their other columns.
+def say_understood(table: AnyRead, *, uses_columns: bool = False) -> AnyRead:
+    """Say at a terminal, in one line, how comparisons were read; what is piped stays quiet.
 
-    Those are named there, and gone from what is returned: nobody has to warn of them again.
+    A command that does not use their other columns names them there, and gets a table without them: nobody has to warn
+    of them again.
     """
     from ..data import ComparisonTable, Table, understood_by_methods
 
     if isinstance(table, Table) or not table.understood or not sys.stderr.isatty():
         return table
-    say(understood_by_methods(table), err=True)
-    return replace(table, columns=None) if isinstance(table, ComparisonTable) else table
+    say(table.understood if uses_columns else understood_by_methods(table), err=True)
+    return table if uses_columns or not isinstance(table, ComparisonTable) else replace(table, columns=None)
 
 
 # --------------------------------------------------------------------------------------------------
