@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 import wellorder as wo
 from wellorder.data import ComparisonTable, Table, TableRanker, read
+from wellorder.evaluation import fit_table
 
 from .files import games, put, refuses
 
@@ -115,17 +118,25 @@ def test_outcomes_as_words(tmp_path, tie):
     assert found.signs == ("left", tie, "right")
 
 
-def test_columns_that_are_not_used_are_named(tmp_path):
+def test_columns_without_a_role_are_kept(tmp_path):
     text = "left,right,outcome,judge,day\nAnna,Ben,>,x,1\nBen,Carl,<,y,2\n"
-    with pytest.warns(UserWarning, match=r"games\.csv: the columns 'judge', 'day' are not used: of comparisons"):
-        games(tmp_path, text)
-    with pytest.warns(UserWarning, match=r"the column 'day' is not used"):
-        games(tmp_path, text, drop="judge")
-    assert len(games(tmp_path, text, drop=["judge", "day"])) == 2
+    assert games(tmp_path, text).columns.rows() == [("x", 1.0), ("y", 2.0)]
+    assert games(tmp_path, text, drop="judge").columns.columns == ["day"]
+    assert games(tmp_path, text, drop=["judge", "day"]).columns is None
     items = put(tmp_path, ITEMS.replace("town", "day"), "items.csv")
     assert games(tmp_path, text, items=items, drop=["judge", "day"]).items.feature_names == ("height",)
-    with pytest.warns(UserWarning, match=r"'judge', 'day' are not used"):
-        assert games(tmp_path, text, items=items).items.feature_names == ("height", "day")
+    found = games(tmp_path, text, items=items)
+    assert found.items.feature_names == ("height", "day")
+    assert found.columns.columns == ["judge", "day"]
+
+
+def test_methods_name_the_columns_that_they_do_not_use(tmp_path):
+    found = games(tmp_path, "left,right,outcome,judge,day\na,b,>,x,1\nb,c,<,y,2\nc,a,=,x,3\na,c,<,z,4\n")
+    with pytest.warns(UserWarning, match=r"games\.csv: the columns 'judge', 'day' are not used: of comparisons"):
+        fit_table(found, "davidson", with_resolution=False)
+    with pytest.warns(UserWarning, match=r"the column 'day' is not used"):
+        wo.compare(replace(found, columns=found.columns.select("day")), ["davidson", "elo"], n_folds=2, n_jobs=1)
+    fit_table(replace(found, columns=None), "davidson", with_resolution=False)
 
 
 def test_a_file_that_is_refused_says_that_alone(tmp_path):

@@ -184,6 +184,7 @@ def long_content(kind):
     return {
         "csv": frame.write_csv().encode(),
         "tsv": frame.write_csv(separator="\t").encode(),
+        "jsonl": frame.write_ndjson().encode(),
         "parquet": buffer.getvalue(),
         "arff": (arff + frame.write_csv(include_header=False)).encode(),
         "letor": "".join(f"{row % 3} qid:{row // 9} 1:{x:.6f} 3:1\n" for row, x in enumerate(a)).encode(),

@@ -80,8 +80,8 @@ def test_ordered_categories_bring_their_levels():
 
 def test_comparisons_come_as_frames():
     votes = pd.DataFrame({"left": ["a", "b"], "right": ["b", "c"], "outcome": [1, -1], "judge": ["x", "y"]})
-    with pytest.warns(UserWarning, match="the column 'judge' is not used"):
-        table = wo.read(votes, items=pl.DataFrame({"item": ["a", "b", "c"], "size": [1, 2, 3]}))
+    table = wo.read(votes, items=pl.DataFrame({"item": ["a", "b", "c"], "size": [1, 2, 3]}))
+    assert table.columns.to_dict(as_series=False) == {"judge": ["x", "y"]}
     assert table.described
     assert table.comparisons.outcome.tolist() == [1, -1]
 

@@ -55,7 +55,7 @@ def test_a_file_with_votes_as_target_points_to_comparisons(tmp_path):
     path = write(tmp_path, "votes.csv", "length,winner\n1,left\n2,right\n3,tie\n")
     with pytest.raises(DataError, match="looks like the outcomes of votes") as refused:
         wo.read(path, target="winner")
-    for word in ("wellorder compare", "left and right", "outcome", "target="):
+    for word in ("'wellorder rate'", "'compare'", "left= and right=", "outcome='winner'", "target="):
         assert word in str(refused.value)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from .options import COMPARED
+
 if TYPE_CHECKING:
     from ..data import Table, TableRanker
 
@@ -53,7 +55,7 @@ def read_parts(data: tuple[str, ...], estimator: Any, **roles: Any) -> Table:
         )
     if roles.get("time") is not None:
         raise click.UsageError("--time puts rows into an order; leave it out with --engine dask")
-    unused = ("items", "format_", "time")
+    unused = ("items", "format_", "time", *COMPARED)
     return read_partitions(data, **{name: value for name, value in roles.items() if name not in unused})
 
 

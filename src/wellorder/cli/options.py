@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from errno import ENOENT
 from glob import glob, has_magic
 from stat import S_ISREG
@@ -13,12 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..suggest import suggest
+from .output import say
 
 if TYPE_CHECKING:
-    from ..data import ComparisonTable, Table
+    from ..data import ComparisonTable, PairTable, Table
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+AnyRead = TypeVar("AnyRead", bound="Table | ComparisonTable | PairTable")
 
 
 def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -126,9 +130,7 @@ _READING = (
         "--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."
     ),
     click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
-    click.option(
-        "--items", metavar="FILE", help="For comparisons (left,right,outcome): a file about the items.", **INPUT
-    ),
+    click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT),
     click.option(
         "--format",
         "format_",
@@ -139,9 +141,35 @@ _READING = (
 )
 
 
+_COMPARED = (
+    click.option("--left", metavar="COLUMN", help="For comparisons: the one item, if its column is not recognised."),
+    click.option("--right", metavar="COLUMN", help="For comparisons: the other item."),
+    click.option(
+        "--outcome", metavar="COLUMN", help="For comparisons: which is better: left, right or tie, or its name."
+    ),
+    click.option("--winner", metavar="COLUMN", help="For comparisons, in place of these: the item that won."),
+    click.option("--loser", metavar="COLUMN", help="The item that lost."),
+    click.option(
+        "--scores",
+        metavar="LEFT,RIGHT",
+        callback=names,
+        help="In place of --outcome: what each scored; more is better.",
+    ),
+)
+COMPARED = ("left", "right", "outcome", "winner", "loser", "scores")
+"""The names of these options."""
+
+
+def comparison_options(function: F) -> F:
+    """Add the options that say which columns hold comparisons; they go to ``read`` or ``read_for`` by their names."""
+    for option in reversed(_COMPARED):
+        function = option(function)
+    return function
+
+
 def data_options(function: F) -> F:
     """Add the argument DATA, and the options that say what its columns mean."""
-    for option in reversed((*_ROLES, *_READING)):
+    for option in reversed((*_ROLES, *_READING, *_COMPARED)):
         function = option(function)
     return click.argument("data", metavar="DATA...", nargs=-1, required=True, **INPUT)(function)
 
@@ -164,6 +192,20 @@ def read_data(data: tuple[str, ...], **roles: Any) -> Table | ComparisonTable:
 
     roles["format"] = roles.pop("format_", None)
     return read(data[0] if len(data) == 1 else list(data), **roles)
+
+
+def say_understood(table: AnyRead, *, uses_columns: bool = False) -> AnyRead:
+    """Say at a terminal, in one line, how comparisons were read; what is piped stays quiet.
+
+    A command that does not use their other columns names them there, and gets a table without them: nobody has to warn
+    of them again.
+    """
+    from ..data import ComparisonTable, Table, understood_by_methods
+
+    if isinstance(table, Table) or not table.understood or not sys.stderr.isatty():
+        return table
+    say(table.understood if uses_columns else understood_by_methods(table), err=True)
+    return table if uses_columns or not isinstance(table, ComparisonTable) else replace(table, columns=None)
 
 
 # --------------------------------------------------------------------------------------------------

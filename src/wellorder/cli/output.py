@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 
 _OPTION = re.compile(
-    r"(?<![\w.'\"])(target|group|item|items|weight|levels|drop|format)=(?:'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
+    r"(?<![\w.'\"])(target|group|item|items|weight|time|levels|drop|format|left|right|outcome|winner|loser|scores)="
+    r"(?:'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
 )
 
 

@@ -20,7 +20,15 @@ from .letor import read_letor, write_letor
 from .lines import DataError
 from .model_input import items_of, load_table_model, read_for
 from .readers import read
-from .table import ComparisonTable, PairTable, Table, pairs_of, prediction_frame
+from .table import (
+    ComparisonTable,
+    PairTable,
+    Table,
+    leave_columns as leave_columns,
+    pairs_of,
+    prediction_frame,
+    understood_by_methods as understood_by_methods,
+)
 from .table_ranker import TableRanker
 from .trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
 from .writers import score_frame, write_frame, write_lines, write_rows, write_scores, write_table

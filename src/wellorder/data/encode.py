@@ -88,8 +88,15 @@ def from_objects(entries: Array) -> Array:
 
 def to_polars(X: Any) -> pl.DataFrame:
     """Return any frame as polars holds it: Float64 and String columns."""
-    columns = read_columns_of(X, column_names(X))
-    return pl.DataFrame([to_series(name, values) for name, values in columns.items()])
+    frame = _frame(X)
+    return pl.DataFrame([_to_polars(str(name), frame[name]) for name in frame.columns])
+
+
+def _to_polars(name: str, series: nw.Series[Any]) -> pl.Series:
+    native = series.to_native()
+    if isinstance(native, pl.Series) and native.dtype == pl.String and native.null_count() < len(native):
+        return native  # text is there already
+    return to_series(name, read_values(series))
 
 
 def sheet_of(X: Any) -> Sheet:

@@ -19,6 +19,7 @@ import polars as pl
 
 from ..sweeps import Array, Ints
 from .arff import is_arff, read_arff
+from .jsonl import is_jsonl, read_jsonl
 from .letor import is_letor, read_letor
 from .lines import COPIES, DataError, OpenFile, PathLike, empty_file, read_bytes, read_text, room, shorten, too_large
 from .sheet import Sheet, one_line, refuse_twice
@@ -53,8 +54,13 @@ def read_tsv(path: PathLike) -> Sheet:
     return _read(os.fspath(path), text, "\t")
 
 
+_FIRST_LINE = re.compile(r"\n*([^\n]*)")
+
+
 def _first_line(text: str) -> str:
-    return text.lstrip("\n").partition("\n")[0]
+    """Return the first line that has anything in it, without a copy of what follows."""
+    found = _FIRST_LINE.match(text)
+    return "" if found is None else found[1]
 
 
 def _separator_of(text: str) -> str:
@@ -65,7 +71,7 @@ def _separator_of(text: str) -> str:
 
 def _read(source: str, text: str, separator: str) -> Sheet:
     body = text.encode() if text.endswith("\n") else text.encode() + b"\n"
-    if not body.strip():
+    if body.isspace():
         raise empty_file(source)
     layout = _lay_out(source, body, ord(separator))
     header = body[layout.starts[0] : layout.ends[0]].decode()
@@ -337,6 +343,7 @@ class Format:
 FORMATS = {
     "csv": Format(read_csv, (".csv",)),
     "tsv": Format(read_tsv, (".tsv", ".tab")),
+    "jsonl": Format(read_jsonl, (".jsonl", ".ndjson", ".json"), is_jsonl),
     "parquet": Format(read_parquet, (".parquet", ".pq"), is_parquet),
     "arff": Format(read_arff, (".arff",), is_arff),
     "letor": Format(read_letor, (".letor", ".svmlight", ".libsvm"), is_letor),

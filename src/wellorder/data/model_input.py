@@ -6,18 +6,19 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from ..suggest import nearest, suggest
-from .comparison_files import NAME_COLUMNS, is_comparisons, is_pairs, read_comparisons, read_pairs
+from .comparison_files import NAME_COLUMNS, is_comparisons, read_comparisons, read_pairs
 from .lines import DataError, PathLike, shorten
 from .readers import as_paths, one_sheet, read_files
 from .roles import Roles, check_levels, make_table
 from .sheet import Sheet
 from .table import PLAIN, ComparisonTable, PairTable, Table, pairs_of
 from .table_ranker import TableRanker
+from .vote_columns import VoteColumns, as_scores, find_sides
 
 _ROLES = ("group", "item", "weight")
 _ADVICE = {
@@ -52,6 +53,7 @@ def read_for(
     *,
     judged: Literal[True],
     items: PathLike | None = None,
+    **named: Any,
 ) -> Table | ComparisonTable: ...
 
 
@@ -62,11 +64,17 @@ def read_for(
     *,
     judged: Literal[False] = False,
     items: PathLike | None = None,
+    **named: Any,
 ) -> Table | PairTable: ...
 
 
 def read_for(
-    model: TableRanker, path: PathLike | Sequence[PathLike], *, judged: bool = False, items: PathLike | None = None
+    model: TableRanker,
+    path: PathLike | Sequence[PathLike],
+    *,
+    judged: bool = False,
+    items: PathLike | None = None,
+    **named: Any,
 ) -> Table | ComparisonTable | PairTable:
     """Read a file for a model, with the target, the group and the names as stored in it.
 
@@ -78,12 +86,15 @@ def read_for(
         Whether grades or outcomes are needed. Otherwise a column of them is left aside if there is one.
     items : path-like, optional
         For comparisons: the file of their items.
+    **named : str
+        For comparisons: their columns, as :func:`read` takes them (``left``, ``right``, ``outcome``, ``winner``,
+        ``loser``, ``scores``), where they are not recognised.
 
     Returns
     -------
     Table, ComparisonTable or PairTable
-        For a model of comparisons, a file with the columns left and right gives pairs: with their outcomes if they
-        are to judge by.
+        For a model of comparisons, a file with the columns of two items gives pairs: with their outcomes if they are
+        to judge by.
 
     Raises
     ------
@@ -92,31 +103,37 @@ def read_for(
         its group a file is otherwise read as one list, with a warning.
     """
     found = read_files(as_paths(path))
-    if model.supervision_ == "comparisons" and not isinstance(found, Table) and _holds_pairs(model, found):
-        return _pairs(model, found, judged, items)
-    if items is not None:
+    votes = VoteColumns(**{**named, "scores": as_scores(named.get("scores"))})
+    if model.supervision_ == "comparisons" and not isinstance(found, Table) and _holds_pairs(model, found, votes):
+        return _pairs(model, found, judged, items, votes)
+    option = "items" if items is not None else next(iter(votes.given()), None)
+    if option is not None:
         why = "this file has no columns left and right"
         if model.supervision_ == "grades":
             why = "the model was learned from grades"
-        raise DataError(found.source, f"items= goes with comparisons, and {why}; leave it out")
+        raise DataError(found.source, f"{option}= goes with comparisons, and {why}; leave it out")
     if isinstance(found, Table):
         if model.group_ is not None and found.groups is None:
             _lack(found.source, "its lines have no qid", "group", judged)
         return found if judged or model.supervision_ == "comparisons" else replace(found, y=None)
     if judged and model.supervision_ == "comparisons":
         raise found.error(
-            "the model was learned from comparisons; give a file with the columns left, right and outcome"
+            "the model was learned from comparisons; give a file with the columns left, right and outcome, or name "
+            "them with left=, right= and outcome="
         )
     return make_table(found, roles_for(model, found, judged))
 
 
-def _holds_pairs(model: TableRanker, sheet: Sheet) -> bool:
+def _holds_pairs(model: TableRanker, sheet: Sheet, votes: VoteColumns) -> bool:
     """Say whether a file holds pairs of items; features may be called left and right, too."""
     known = () if model.encoder_ is None else model.encoder_.columns_
-    return is_pairs(sheet) and not {"left", "right"}.issubset(known)
+    way = find_sides(sheet, votes)
+    return way is not None and (bool(votes.given()) or not {way.left, way.right}.issubset(known))
 
 
-def _pairs(model: TableRanker, sheet: Sheet, judged: bool, items: PathLike | None) -> ComparisonTable | PairTable:
+def _pairs(
+    model: TableRanker, sheet: Sheet, judged: bool, items: PathLike | None, votes: VoteColumns
+) -> ComparisonTable | PairTable:
     """Read pairs of items; those of a model that knows items by name only must be among its own."""
     if model.encoder_ is not None and items is None:
         raise sheet.error(
@@ -125,14 +142,16 @@ def _pairs(model: TableRanker, sheet: Sheet, judged: bool, items: PathLike | Non
         )
     # a model that goes by names alone has no use for a file about the items
     described = None if items is None or model.encoder_ is None else one_sheet(items)
-    roles = Roles() if described is None else roles_for(model, described, judged=False)
+    roles = replace(Roles() if described is None else roles_for(model, described, judged=False), votes=votes)
     found: ComparisonTable | PairTable
     if not judged:
         found = read_pairs(sheet, roles, described, getattr(model, "signs_", None) or PLAIN)
-    elif is_comparisons(sheet):
+    elif is_comparisons(sheet, roles):
         found = read_comparisons(sheet, roles, described)
     else:
-        raise sheet.error("it has no column 'outcome', and there is nothing to judge by without")
+        raise sheet.error(
+            "it has no column 'outcome', and there is nothing to judge by without; outcome= names another"
+        )
     if model.encoder_ is None and not model.takes_strangers:
         _refuse_strangers(model, sheet, pairs_of(found))
     return found

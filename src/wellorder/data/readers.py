@@ -18,6 +18,7 @@ from .lines import DataError, PathLike, Places
 from .roles import Roles, check_levels, make_table
 from .sheet import Sheet, join_sheets
 from .table import ComparisonTable, Table
+from .vote_columns import VoteColumns, as_scores
 
 
 def read(
@@ -31,22 +32,32 @@ def read(
     items: PathLike | Any | None = None,
     levels: Iterable[Hashable] | None = None,
     drop: str | Iterable[str] = (),
+    left: str | None = None,
+    right: str | None = None,
+    outcome: str | None = None,
+    winner: str | None = None,
+    loser: str | None = None,
+    scores: Sequence[str] | None = None,
     format: str | None = None,  # noqa: A002 (the user's word for it)
 ) -> Table | ComparisonTable:
     r"""Read a file, or a data frame, of graded rows or of comparisons.
 
-    CSV (also with semicolons or tabs), TSV, Parquet, ARFF and LETOR (SVMlight, ``qid:``), each also gzipped. The
-    format follows from the content and the name.
+    CSV (also with semicolons or tabs), TSV, JSON lines, Parquet, ARFF and LETOR (SVMlight, ``qid:``), each also
+    gzipped. The format follows from the content and the name.
 
     A column is numbers if every field that is given is one (or is true or false, read as 1 and 0); otherwise
     text. Empty, ``NA``, ``NaN``, ``null``, ``None``, ``?`` and ``-`` stand for missing values. In files with
     semicolons 3,14 is a number too. A column of numbers with a few fields that are none is refused: those are
     more likely typos than categories.
 
-    A file with the columns ``left``, ``right`` and ``outcome``, read without ``target``, is one of comparisons.
-    The outcome is 1, ``<`` or ``right`` (the left item is worse, the right one better), −1, ``>`` or ``left`` (the
-    left one is better), 0, ``=``, ``tie`` or ``draw`` (no difference); a column ``weight`` is optional. Other columns
-    are not used, with a warning unless ``drop`` names them.
+    Read without ``target``, a file is one of comparisons if its columns say who was compared with whom, and who won:
+    ``left, right, outcome`` (or ``winner``); ``model_a, model_b, winner`` and the like; ``winner, loser`` or ``chosen,
+    rejected``; ``home_team, away_team, home_score, away_score``. Columns with other names are named by ``left``,
+    ``right`` and ``outcome``, by ``winner`` and ``loser``, or by ``scores``. A file that could be read in two ways is
+    refused. The outcome is 1, ``<`` or ``right`` (the left item is worse, the right one better), −1, ``>`` or ``left``
+    (the left one is better), 0, ``=``, ``tie`` or ``draw`` (no difference), the name of a column (``model_a``) or of
+    the better item; ``tie (bothbad)`` and ``both_bad`` are ties that are remembered. A column ``weight`` is optional.
+    ``understood`` says in one line how it was read; other columns are kept, for ``wo.rate``.
 
     Parameters
     ----------
@@ -72,7 +83,13 @@ def read(
         The grades from worst to best; needed where they are text.
     drop : str or list of str, default=()
         Columns to leave out.
-    format : {"csv", "tsv", "parquet", "arff", "letor"}, optional
+    left, right, outcome : str, optional
+        Of comparisons: the columns of the two items, and of which of them is better.
+    winner, loser : str, optional
+        Of comparisons: the columns of the better items and of the others. Nothing is then known of sides.
+    scores : pair of str, optional
+        Of comparisons: the columns of what the left and the right one scored; more is better.
+    format : {"csv", "tsv", "jsonl", "parquet", "arff", "letor"}, optional
         The format, where content and name do not tell.
 
     Returns
@@ -98,7 +115,13 @@ def read(
     >>> _ = games.write_text("left,right,outcome\nAnna,Ben,>\nBen,Carl,=\n")
     >>> print(read(games).comparisons.describe())
     2 comparisons of 3 items, 1 of them ties
+
+    >>> import polars as pl
+    >>> votes = pl.DataFrame({"model_a": ["ada", "bob"], "model_b": ["bob", "eve"], "winner": ["model_a", "tie"]})
+    >>> print(read(votes).understood)
+    the data frame: 2 comparisons of 3 items: model_a against model_b, outcome in winner (model_a 1, model_b 0, tie 1)
     """
+    votes = VoteColumns(left, right, outcome, winner, loser, as_scores(scores))
     dropped = (drop,) if isinstance(drop, str) else tuple(drop)
     if not isinstance(path, str | os.PathLike) and is_frame(path):
         if format is not None:
@@ -106,11 +129,12 @@ def read(
         given = own_levels(path, target) if levels is None else levels
         return give_roles(
             sheet_of(path),
-            Roles(target, group, item, weight, check_levels("the data frame", given), dropped, time=time),
+            Roles(target, group, item, weight, check_levels("the data frame", given), dropped, time=time, votes=votes),
             items,
         )
     paths = as_paths(path)
-    roles = Roles(target, group, item, weight, check_levels(os.fspath(paths[0]), levels), dropped, time=time)
+    listed = check_levels(os.fspath(paths[0]), levels)
+    roles = Roles(target, group, item, weight, listed, dropped, time=time, votes=votes)
     table = give_roles(read_files(paths, format), roles, items)
     return replace(table, recipe=_recipe(paths, roles, items, format))
 
@@ -142,10 +166,13 @@ def give_roles(found: Sheet | Table, roles: Roles, items: Any = None) -> Table |
         if items is not None:
             raise DataError(found.source, "items= goes with comparisons, and this file holds graded rows; leave it out")
         return _with_levels(found, roles)
-    if roles.target is None and is_comparisons(found):
+    if roles.target is None and is_comparisons(found, roles):
         return read_comparisons(found, roles, None if items is None else one_sheet(items))
     if items is not None:
-        raise found.error("items= goes with comparisons, and this file has no columns left, right and outcome")
+        raise found.error(
+            "items= goes with comparisons, and this file has no columns left, right and outcome, nor others that are "
+            "recognised; name them with left=, right= and outcome="
+        )
     return make_table(found, roles)
 
 
@@ -154,6 +181,7 @@ def _recipe(paths: Sequence[PathLike], roles: Roles, items: Any, format_name: st
     named = [os.fspath(path) for path in paths]
     options = {
         **roles.named(),
+        **roles.votes.given(),
         "levels": None if roles.levels is None else list(roles.levels),
         "drop": list(roles.drop) or None,
         "items": items if items is None or is_frame(items) else os.fspath(items),
@@ -213,7 +241,11 @@ def _joined(tables: list[Table], name: str) -> Array | None:
 
 def _with_levels(table: Table, roles: Roles) -> Table:
     """Check what was said about a file whose columns have no names."""
-    for option, name in [*roles.named().items(), *(("drop", name) for name in roles.drop)]:
+    for option, name in [
+        *roles.named().items(),
+        *roles.votes.given().items(),
+        *(("drop", name) for name in roles.drop),
+    ]:
         if option in ("target", "group") and name == getattr(table, option):
             continue
         raise DataError(

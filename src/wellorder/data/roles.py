@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order import as_objects, likely_order, look_like_votes
+from ..order import HOW_TO_WRITE, as_objects, likely_order, look_like_votes
 from ..sweeps import Array, Floats
 from ..writing import visible
 from .lines import DataError, shorten
 from .sheet import Sheet, as_text, first_row, settle, settle_as_text
-from .table import HOW_TO_WRITE, Table, refuse_as_grades
+from .table import Table
+from .vote_columns import VoteColumns, refuse_as_grades
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Roles:
     text: frozenset[str] = frozenset()
     """Features that are known to be text: numbers among them are categories like the others."""
     time: str | None = None
+    votes: VoteColumns = field(default_factory=VoteColumns)
+    """The columns of comparisons."""
 
     def named(self) -> dict[str, str]:
         """Return the columns that are named, each with the option that names it."""
@@ -47,6 +50,9 @@ class Roles:
             option_of[name] = option
         if self.levels is not None and self.target is None:
             raise sheet.error("levels= orders the grades; name their column with target=")
+        if self.target is not None and self.votes.given():
+            option = next(iter(self.votes.given()))
+            raise sheet.error(f"target= is of grades and {option}= of comparisons; leave one of them out")
 
 
 def check_levels(source: str, levels: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
@@ -159,10 +165,10 @@ def _unordered(sheet: Sheet, name: str, column: pl.Series) -> DataError:
         order = declared
     if look_like_votes(found):
         return sheet.error(
-            f"the target {name!r} ({_values(found)}) looks like the outcomes of votes, and these are no grades; give a "
-            "file with the columns left and right (the two items) and outcome, and no target=: 'wellorder compare' and "
-            f"'fit' learn from comparisons; {HOW_TO_WRITE}. If they are grades after all, levels= says which is worst "
-            "and best"
+            f"the target {name!r} ({_values(found)}) looks like the outcomes of votes, and these are no grades. Leave "
+            f"target= out, and name the columns of the two items with left= and right=, and this one with "
+            f"outcome={name!r}: 'wellorder rate' makes a list of the items, and 'compare' and 'fit' learn from "
+            f"comparisons; {HOW_TO_WRITE}. If they are grades after all, levels= says which is worst and best"
         )
     how = (
         f"list its values with levels=, the worst first and the best last; they are, in no order: {_values(found)}"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order import TIES, WINS, Comparisons, Grades
-from ..sweeps import Array, Floats, Ints
+from ..order import Comparisons, Grades
+from ..sweeps import Array, Bools, Floats, Ints
 from .lines import Places
-from .sheet import Sheet, as_text
 
 if TYPE_CHECKING:
     from .encode import TableEncoder
@@ -180,6 +181,16 @@ class ComparisonTable:
         When each comparison was made, as in :class:`Table`; the comparisons are then in this order.
     time : str or None
         The column that it came from.
+    columns : polars DataFrame or None
+        The columns of the file of comparisons that have no role, one row a comparison: numbers, or text.
+    both_bad : array of bool of shape (n,) or None
+        Whether a comparison was a tie in which both were called bad; None where the file has no such outcome.
+    sides : bool
+        Whether it means something which item stands on the left: not where that is always the winner.
+    understood : str
+        In one line, which columns were taken for what, and how the outcomes were read; empty where no file was.
+    places : Places or None
+        Where the comparisons stand in their files, as in :class:`Table`.
     """
 
     source: str
@@ -190,6 +201,11 @@ class ComparisonTable:
     signs: tuple[str, str, str] = ("-1", "0", "1")
     times: Floats | None = None
     time: str | None = None
+    columns: pl.DataFrame | None = field(default=None, repr=False)
+    both_bad: Bools | None = field(default=None, repr=False)
+    sides: bool = True
+    understood: str = ""
+    places: Places | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.comparisons)
@@ -204,9 +220,49 @@ class ComparisonTable:
         return self.comparisons
 
     def take(self, rows: Array) -> ComparisonTable:
-        """Return some of the comparisons, over the same items."""
-        times = None if self.times is None else self.times[rows]
-        return replace(self, comparisons=self.comparisons.take(rows), times=times)
+        """Return some of the comparisons (numbers or a mask), over the same items."""
+        rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
+        parts = {name: getattr(self, name) for name in ("columns", "both_bad", "times")}
+        kept: dict[str, Any] = {name: None if part is None else part[rows] for name, part in parts.items()}
+        places = None if self.places is None else self.places.take(rows)
+        return replace(self, comparisons=self.comparisons.take(rows), places=places, **kept)
+
+
+AnyTable = TypeVar("AnyTable", bound="Table | ComparisonTable")
+
+
+def leave_columns(table: AnyTable) -> AnyTable:
+    """Return a table for methods that look at nothing but outcomes, weights and times of comparisons; warn of the rest.
+
+    Whoever has dropped these columns knows.
+    """
+    if not isinstance(table, ComparisonTable) or table.columns is None:
+        return table
+    names = [repr(name) for name in table.columns.columns]
+    what = f"the column {names[0]} is" if len(names) == 1 else f"the columns {name_some(names)} are"
+    warnings.warn(
+        f"{table.source}: {what} not used: of comparisons, the two items, the outcome, the weight and the time are; "
+        "drop= leaves columns out without a word, and 'wellorder rate' can make use of them",
+        stacklevel=3,
+    )
+    return replace(table, columns=None)
+
+
+_SHOWN = 10
+
+
+def name_some(columns: Sequence[str]) -> str:
+    """Name columns, of many the first."""
+    return ", ".join(columns[:_SHOWN]) + ", …" * (len(columns) > _SHOWN)
+
+
+OTHER_COLUMNS = "; other columns: "
+"""Where the columns without a role begin, in what was understood."""
+
+
+def understood_by_methods(table: ComparisonTable | PairTable) -> str:
+    """Say what was understood of a file, for a method that does not use the columns without a role."""
+    return table.understood.replace(OTHER_COLUMNS, "; not used: ")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -225,10 +281,15 @@ CONVENTIONS: tuple[Signs, ...] = (
     ("−1", "0", "1"),
     ("left", "tie", "right"),
     ("left", "draw", "right"),
+    ("model_a", "tie", "model_b"),
+    ("A", "tie", "B"),
+    ("a", "tie", "b"),
+    ("1-0", "1/2-1/2", "0-1"),
 )
-"""Every way to write them that is understood; no word that leaves open whose win it is."""
+"""The ways in which predictions are written, after the file that has most words of one."""
 
-HOW_TO_WRITE = "write 1, < or right (right is better), -1, > or left (left is better), 0, = or tie (no difference)"
+BY_SIDE: Signs = ("left", "tie", "right")
+"""Where a file says who won by name or by scores."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +306,8 @@ class PairTable:
         Row numbers of ``items``.
     signs : tuple of three str
         How to write an outcome.
+    understood : str
+        In one line, which columns were taken for what; empty where no file was.
     """
 
     source: str
@@ -252,6 +315,7 @@ class PairTable:
     left: Ints = field(repr=False)
     right: Ints = field(repr=False)
     signs: Signs = PLAIN
+    understood: str = ""
 
     def __len__(self) -> int:
         return len(self.left)
@@ -262,31 +326,12 @@ def pairs_of(table: PairTable | ComparisonTable) -> PairTable:
     if isinstance(table, PairTable):
         return table
     compared = table.comparisons
-    return PairTable(table.source, table.items, compared.left, compared.right, table.signs)
+    return PairTable(table.source, table.items, compared.left, compared.right, table.signs, table.understood)
 
 
 def write_signs(outcome: Ints, signs: Signs) -> Array:
     """Write outcomes −1, 0 and 1 as a file does."""
     return np.array(signs, dtype=object)[np.asarray(outcome, dtype=np.int64) + 1]
-
-
-def refuse_as_grades(sheet: Sheet, target: str) -> None:
-    """Refuse a target that says who of left and right is better: as levels, its words would be put in some order."""
-    if target in ("left", "right") or not {"left", "right"}.issubset(sheet.frame.columns):
-        return
-    written = as_text(sheet, target).fill_null("tie")
-    if written.cast(pl.Float64, strict=False).is_not_null().any():  # numbers may be grades, whatever is beside them
-        return
-    said = written.str.to_lowercase()
-    sides = [as_text(sheet, side).fill_null("") for side in ("left", "right")]
-    is_tie = said.is_in(list(TIES))
-    names_one = ((written == sides[0]) | (written == sides[1])) & (sides[0] != sides[1])
-    if not is_tie.all() and ((is_tie | said.is_in(list(WINS))).all() or (is_tie | names_one).all()):
-        rename = "" if target == "outcome" else " call the column outcome,"
-        raise sheet.error(
-            f"the column {target!r} says which of left and right is better, and is no grade; leave target= out,"
-            f"{rename} and {HOW_TO_WRITE}"
-        )
 
 
 def prediction_frame(

@@ -292,6 +292,11 @@ class TableRanker(Stored, BaseEstimator):
     def _fit_comparisons(self, table: ComparisonTable) -> Array:
         ranker = clone(self.ranker)
         self.supervision_, self.levels_ = "comparisons", None
+        if not table.sides and any(name.endswith("first_move") and on for name, on in ranker.get_params().items()):
+            raise ValueError(
+                f"first_move=True asks what the left place is worth, and in {table.source} the winner always stands "
+                "there; leave it out"
+            )
         if table.described and getattr(ranker, "looks_at_features", True):
             self.encoder_, self.items_ = TableEncoder(), None
             encoded = self.encoder_.fit_transform(table.items)
@@ -318,7 +323,7 @@ class TableRanker(Stored, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, ComparisonTable | PairTable):
             return pairs_of(X)
-        if self.encoder_ is None and is_frame(X) and is_pairs(sheet := sheet_of(X)):
+        if self.encoder_ is None and is_frame(X) and is_pairs(sheet := sheet_of(X), Roles()):
             return read_pairs(sheet, Roles(), None, getattr(self, "signs_", None) or PLAIN)
         raise TypeError(
             f"this takes comparisons, got {type(X).__name__}; read them with wellorder.read, or, where they have no "

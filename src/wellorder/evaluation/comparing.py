@@ -8,6 +8,7 @@ from itertools import chain
 from os import PathLike
 from typing import Any
 
+from ..data import leave_columns
 from ..memory import available_bytes
 from ..metrics import AnyMetric, is_ours
 from .board_run import BoardRun, Plan, Progress, choose_methods, decide_jobs
@@ -92,6 +93,7 @@ def compare(
     'ridge'
     """
     _refuse_grades(table, methods)
+    table = leave_columns(table)
     task = make_task(table)
     protocol = _protocol(
         task,

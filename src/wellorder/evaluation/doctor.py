@@ -170,7 +170,7 @@ def _islands(table: ComparisonTable) -> Iterator[Finding]:
 def _favoured_side(table: ComparisonTable) -> Iterator[Finding]:
     outcome = table.comparisons.outcome
     right, decided = int(np.count_nonzero(outcome > 0)), int(np.count_nonzero(outcome))
-    if decided >= 20 and binomtest(right, decided).pvalue < 0.001:
+    if table.sides and decided >= 20 and binomtest(right, decided).pvalue < 0.001:
         side, share = ("right", right / decided) if 2 * right > decided else ("left", 1 - right / decided)
         yield Finding(
             "note",

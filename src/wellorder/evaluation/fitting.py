@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from ..data import ComparisonTable, PairTable, Table, TableRanker
+from ..data import ComparisonTable, PairTable, Table, TableRanker, leave_columns
 from ..methods import Method
 from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
@@ -185,6 +185,7 @@ def fit_table(
         Measure on held-out rows how far apart scores must be to be told apart.
     seed : int, default=0
     """
+    table = leave_columns(table)
     method, task = find_method(name), make_task(table)
     if task.supervision not in method.takes:
         fit_for_it = ", ".join(each for each, known in METHODS.items() if task.supervision in known.takes)

@@ -17,6 +17,7 @@ from .comparisons import Comparisons, ComparisonSummary, check_outcomes, directi
 from .consistent import ConsistentPairs, make_consistent
 from .grades import Grades, Supervision, refuse_beside
 from .graph import NAMED, CostTable, Full, OrderGraph, Scale, as_graph, separable, shown, violation
+from .outcomes import Outcomes, number_names, number_values, read_outcomes
 from .pairs import Balance, CellPairs, Cells, GradedPairs, ListedPairs, draw_pairs, make_pairs, product_exponents
 from .sums import Kind, OrderSum, SumOfPairs
 from .windows import (
@@ -30,12 +31,15 @@ from .windows import (
     swapped_by_row,
     swapped_weight,
 )
-from .words import TIES, WINS, likely_order, look_like_votes
+from .words import AB, HOW_TO_WRITE, TIES, WINS, WORDS, likely_order, look_like_votes
 
 __all__ = [
+    "AB",
+    "HOW_TO_WRITE",
     "NAMED",
     "TIES",
     "WINS",
+    "WORDS",
     "AnyWindows",
     "Balance",
     "CellPairs",
@@ -52,6 +56,7 @@ __all__ = [
     "ListedPairs",
     "OrderGraph",
     "OrderSum",
+    "Outcomes",
     "Scale",
     "SumOfPairs",
     "Supervision",
@@ -74,10 +79,13 @@ __all__ = [
     "make_consistent",
     "make_pairs",
     "make_windows",
+    "number_names",
     "number_objects",
+    "number_values",
     "own_order",
     "product_exponents",
     "read_column",
+    "read_outcomes",
     "refuse_beside",
     "refuse_lost_weights",
     "right_weight",

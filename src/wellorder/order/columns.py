@@ -56,7 +56,7 @@ def own_order(values: Any) -> tuple[tuple[Hashable, ...], bool] | None:
     return None
 
 
-_NEVER_MISSING = {str, bytes, bool, int}
+_NEVER_MISSING = {str, bytes, bool, int, tuple}
 """Types none of whose values stands for 'not given'."""
 
 
@@ -390,8 +390,9 @@ def _refuse_unordered(row: int, values: Array) -> NoReturn:
         raise ValueError(
             f"the grades ({shown(tuple(found))}) look like the outcomes of votes, and these are no grades: pass "
             "wo.Comparisons(left, right, outcome) as y, with the two items' rows of X, and -1 (the left one is "
-            "better), 0 (a tie) or 1 (the right one is better); if they are grades after all, levels= says which is "
-            "worst and best"
+            "better), 0 (a tie) or 1 (the right one is better); or, for a list of items that have names and no X, "
+            "wo.rate(wo.Comparisons.from_names(left, right, outcome)). If they are grades after all, levels= says "
+            "which is worst and best"
         )
     order = likely_order(found)
     listed = f". Found, in no order: {shown(tuple(found))}" if order is None else f", perhaps levels={order}"

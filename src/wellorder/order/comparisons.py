@@ -12,8 +12,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..sweeps import Array, Bools, Floats, Ints, near_one
-from .columns import check_weights
+from .columns import check_weights, read_column
+from .outcomes import as_series, number_names, number_values, read_outcomes
 from .pairs import Balance, ListedPairs
+from .words import AB, WORDS
 
 if TYPE_CHECKING:
     from .sums import OrderSum
@@ -58,6 +60,11 @@ class Comparisons:
     weights : array of shape (m,), optional
         Weights of the comparisons.
 
+    Attributes
+    ----------
+    names : array of objects or None
+        What each item is called, where :meth:`from_names` has numbered them.
+
     Examples
     --------
     >>> import wellorder as wo
@@ -65,6 +72,8 @@ class Comparisons:
     >>> print(games.describe())
     4 comparisons of 3 items, 1 of them ties; 3 items stand in circles (a above b above ... above a)
     """
+
+    names: Array | None = None
 
     def __init__(self, left: Any, right: Any, outcome: Any, weights: Any = None) -> None:
         self.left, self.right = _item_numbers(left, "left"), _item_numbers(right, "right")
@@ -80,6 +89,42 @@ class Comparisons:
             raise ValueError(
                 f"comparison {itself[0]} finds item {self.left[itself[0]]} better than itself; correct or drop it"
             )
+
+    @classmethod
+    def from_names(cls, left: Any, right: Any, outcome: Any, weights: Any = None) -> Comparisons:
+        """Make comparisons of items by their names, which are numbered in the order of their first appearance.
+
+        Parameters
+        ----------
+        left, right : columns of shape (m,)
+            The names of the items compared: text, numbers or anything hashable, in lists, arrays, or series of pandas
+            or polars.
+        outcome : column of shape (m,)
+            1: the right item is better; −1: the left one; 0: no difference. Or in words, as in files: right, left, tie;
+            b, a; the name of the better item.
+        weights : array of shape (m,), optional
+            Weights of the comparisons.
+
+        Returns
+        -------
+        Comparisons
+            With ``names``: one an item.
+
+        Examples
+        --------
+        >>> import wellorder as wo
+        >>> votes = wo.Comparisons.from_names(["ada", "bob", "ada"], ["bob", "eve", "eve"], ["left", "tie", "eve"])
+        >>> votes.names.tolist(), votes.left.tolist(), votes.outcome.tolist()
+        (['ada', 'bob', 'eve'], [0, 1, 0], [-1, 0, 1])
+        """
+        numbers_left, numbers_right, names = number_names(left, right)
+        found = cls(numbers_left, numbers_right, np.zeros(len(numbers_left), np.int8), weights)
+        found.names, found.outcome = names, _outcomes_of(outcome, numbers_left, numbers_right, names)
+        itself = np.flatnonzero((found.left == found.right) & (found.outcome != 0))
+        if itself.size:
+            name = names[found.left[itself[0]]]
+            raise ValueError(f"comparison {itself[0]} finds {name!r} better than itself; correct or drop it")
+        return found
 
     group: ClassVar[None] = None
     n_groups: ClassVar[int] = 1
@@ -151,6 +196,22 @@ class Comparisons:
         return f"Comparisons({self.describe()})"
 
 
+def _outcomes_of(outcome: Any, left: Ints, right: Ints, names: Array) -> Ints:
+    """Read outcomes of items with names: numbers, or words."""
+    text = as_series(outcome)
+    values = read_column(outcome, "outcome") if text is None else text
+    if len(values) != len(left):
+        raise ValueError(f"left, right and outcome must be of one length, got {len(left)} names and {len(values)}")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return check_outcomes(values)
+    codes, distinct = number_values(values)
+
+    def fail(problem: str, number: int) -> ValueError:
+        return ValueError(f"comparison {number}: {problem}")
+
+    return read_outcomes(codes, distinct, (left, right), names, {**WORDS, **AB}, fail).outcome
+
+
 def check_outcomes(outcome: Any) -> Ints:
     """Check outcomes: −1, 0 or 1 each."""
     values = np.asarray(outcome)
@@ -173,7 +234,10 @@ def _as_numbers(values: Array) -> Array:
                 "False that left is, give np.where(outcome, 1, -1)"
             )
         if not isinstance(value, Real):
-            raise ValueError(f"comparison {number} has the outcome {value!r}, which is no number; {_OUTCOMES}")
+            raise ValueError(
+                f"comparison {number} has the outcome {value!r}, which is no number; {_OUTCOMES}; "
+                "Comparisons.from_names takes words as well"
+            )
     return values.astype(float)
 
 

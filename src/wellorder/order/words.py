@@ -1,11 +1,61 @@
-"""Grades in words: which order a person may mean by them, and which words are no grades but outcomes of votes.
+"""Words in common use: for who won a comparison, and for grades, whose order a person may mean.
 
-Only to advise a person, in errors; nothing is ever put in an order by these.
+What is said of grades here is only to advise a person, in errors; nothing is ever put in an order by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+# --------------------------------------------------------------------------------------------------
+# Outcomes of comparisons: those that are understood, and those that are recognised, to say what to do.
+
+
+BOTH_BAD = frozenset(("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both-bad"))
+"""Ties in which neither was any good."""
+
+WORDS: Mapping[str, int] = {
+    **dict.fromkeys(("-1", "-1.0", "−1", ">", "left", "1-0"), -1),
+    **dict.fromkeys(("0", "0.0", "=", "tie", "tied", "draw", "drawn", "equal", "same", "1/2-1/2", "½-½", *BOTH_BAD), 0),
+    **dict.fromkeys(("1", "1.0", "+1", "<", "right", "0-1"), 1),
+}
+"""What is understood wherever two items are compared; ``<`` reads 'left is worse than right'. No word that leaves open
+whose win it is, such as 'win'."""
+
+AB = {"a": -1, "b": 1, "model_a": -1, "model_b": 1, "a wins": -1, "b wins": 1}
+"""What is understood of two sides that are called left and right, or a and b."""
+
+HOW_TO_WRITE = (
+    "write 1, < or right (right is better), -1, > or left (left is better), 0, = or tie (no difference), or the name "
+    "of the better one"
+)
+
+TIES = frozenset(word for word, sign in WORDS.items() if sign == 0) - {"0", "0.0"} | {"both", "neither", "none"}
+WINS = frozenset(("win", "won", "loss", "lose", "lost", "left", "right", ">", "<", "1-0", "0-1", *AB))
+"""How outcomes are written in common use."""
+
+_SIDES = WINS - {"a", "b"}
+"""Those that can hardly be grades."""
+
+
+def look_like_votes(values: Sequence[str]) -> bool:
+    """Say whether values are words for who won a comparison: at least one for a side, and others for ties at most.
+
+    Two words alone that may be school marks, a and b, do not count.
+
+    Examples
+    --------
+    >>> from wellorder.order import look_like_votes
+    >>> look_like_votes(["left", "tie", "right"]), look_like_votes(["a", "b", "tie"]), look_like_votes(["a", "b"])
+    (True, True, False)
+    """
+    said = {value.lower() for value in values}
+    return said <= TIES | WINS and bool(said & _SIDES or (said & WINS and said & TIES))
+
+
+# --------------------------------------------------------------------------------------------------
+# Grades.
+
 
 _SCALES = (
     (
@@ -31,17 +81,6 @@ _SCALES = (
 )
 """Scales in common use, from worst to best."""
 
-_MANY_TIES = ("both_bad", "bothbad", "both bad", "tie (bothbad)")
-TIES = frozenset(
-    ("tie", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none", "=", "1/2-1/2", *_MANY_TIES)
-)
-_MODELS = ("model_a", "model_b", "a wins", "b wins")
-WINS = frozenset(("left", "right", "win", "won", "loss", "lose", "lost", "a", "b", ">", "<", "1-0", "0-1", *_MODELS))
-"""How outcomes are written in common use."""
-
-_SIDES = WINS - {"a", "b"}
-"""Those that can hardly be grades."""
-
 
 def likely_order(values: Sequence[str]) -> list[str] | None:
     """Return values from worst to best where a scale in common use has them; the alphabet knows no better.
@@ -56,18 +95,3 @@ def likely_order(values: Sequence[str]) -> list[str] | None:
         if all(value.lower() in scale for value in values):
             return sorted(values, key=lambda value: scale.index(value.lower()))
     return None
-
-
-def look_like_votes(values: Sequence[str]) -> bool:
-    """Say whether values are words for who won a comparison: at least one for a side, and others for ties at most.
-
-    Two words alone that may be school marks, a and b, do not count.
-
-    Examples
-    --------
-    >>> from wellorder.order import look_like_votes
-    >>> look_like_votes(["left", "tie", "right"]), look_like_votes(["a", "b", "tie"]), look_like_votes(["a", "b"])
-    (True, True, False)
-    """
-    said = {value.lower() for value in values}
-    return said <= TIES | WINS and bool(said & _SIDES or (said & WINS and said & TIES))

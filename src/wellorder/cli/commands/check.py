@@ -20,6 +20,7 @@ _SIGNS = {"note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 Examples:
   wellorder check wines.csv --target quality
   wellorder check train.letor.gz
+  wellorder check votes.csv
   wellorder check games.csv --items players.csv
   wellorder check wines.csv --target quality --curve rank-svm
 """
@@ -40,15 +41,17 @@ def command(data: tuple[str, ...], curve: str | None, as_json: bool, **roles: An
     """
     from dataclasses import asdict
 
+    from ...data import ComparisonTable
     from ...evaluation import examine, table_curve
 
     table = read_data(data, **roles)
     health = examine(table)
     learned = None if curve is None or not health.is_fit else table_curve(table, curve)
     if as_json:
-        print_json(asdict(health) | ({} if learned is None else {"curve": _as_dict(learned)}))
+        understood = {"understood": table.understood} if isinstance(table, ComparisonTable) else {}
+        print_json(asdict(health) | understood | ({} if learned is None else {"curve": _as_dict(learned)}))
     else:
-        say(health.source)
+        say(table.understood if isinstance(table, ComparisonTable) else health.source)
         print_table(["", ""], health.facts, right=(1,))
         if health.levels:
             most = max(n for _, n in health.levels)

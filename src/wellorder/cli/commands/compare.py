@@ -17,6 +17,7 @@ from ..options import (
     output_file,
     read_data,
     refuse_overwriting,
+    say_understood,
     seed_option,
 )
 from ..output import print_json, say
@@ -85,7 +86,7 @@ def command(
     if records is None and report is not None:
         records = os.path.splitext(report)[0] + ".records.jsonl"
     refuse_overwriting([*data, roles["items"]], report, records)
-    table = read_data(data, **roles)
+    table = say_understood(read_data(data, **roles))
     with live_board() as live:
         board = compare(
             table,

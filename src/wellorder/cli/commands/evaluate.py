@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...writing import write_metric, write_p_value
-from ..options import INPUT, json_option
+from ..options import INPUT, comparison_options, json_option, say_understood
 from ..output import columns_that_fit, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ Examples:
 @click.argument("data", nargs=-1, **INPUT)
 @click.option("--metric", "metrics", multiple=True, help="What to measure, such as ndcg@10; may be repeated.")
 @click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT)
+@comparison_options
 @click.option(
     "--qrels",
     metavar="FILE",
@@ -40,7 +41,13 @@ Examples:
 )
 @json_option
 def command(
-    model: str, data: tuple[str, ...], metrics: tuple[str, ...], items: str | None, qrels: str | None, as_json: bool
+    model: str,
+    data: tuple[str, ...],
+    metrics: tuple[str, ...],
+    items: str | None,
+    qrels: str | None,
+    as_json: bool,
+    **named: Any,
 ) -> None:
     """Judge a model on a file with grades or comparisons; target and group are as stored in the model.
 
@@ -49,8 +56,9 @@ def command(
     the difference and a randomisation test.
     """
     if qrels is not None:
-        if items is not None:
-            raise click.UsageError("--items goes with comparisons, and --qrels judges runs; leave one of them out")
+        option = next((name for name, value in {"items": items, **named}.items() if value is not None), None)
+        if option is not None:
+            raise click.UsageError(f"--{option} goes with comparisons, and --qrels judges runs; leave one of them out")
         if data:
             _compare_runs([model, *data], metrics, qrels, as_json)
             return
@@ -60,7 +68,8 @@ def command(
         from ...evaluation import evaluate_table
 
         ranker = load_table_model(model)
-        found = evaluate_table(ranker, read_for(ranker, data, judged=True, items=items), metrics)
+        table = say_understood(read_for(ranker, data, judged=True, items=items, **named))
+        found = evaluate_table(ranker, table, metrics)
     else:
         raise click.UsageError("name the file to judge the model on; a TREC run is judged with --qrels FILE")
     if as_json:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...writing import write_metric, write_percent
 from ..engine import check_engine, dask_cluster, engine_options, read_parts
-from ..options import ModelCommand, data_options, json_option, output_file, read_data, refuse_overwriting, seed_option
+from ..options import (
+    COMPARED,
+    ModelCommand,
+    data_options,
+    json_option,
+    output_file,
+    read_data,
+    refuse_overwriting,
+    say_understood,
+    seed_option,
+)
 from ..output import print_json, progress_bar, say
+
+if TYPE_CHECKING:
+    from ...data import ComparisonTable, Table
 
 
 @click.command(
@@ -65,8 +78,8 @@ def command(
     """Learn an order from a file, and save the model.
 
     Numeric columns are scaled and nominal ones encoded inside the model; it keeps the names of the target, the
-    group and the columns, and the levels, so that later commands need to be told nothing. Comparisons (left, right,
-    outcome) are learned by the items' features, or, without --items, by a rating of each item's own.
+    group and the columns, and the levels, so that later commands need to be told nothing. Comparisons (columns such as
+    left, right, outcome) are learned by the items' features, or, without --items, by a rating of each item's own.
     """
     from ...evaluation import find_method, fit_table
     from ...persistence import save
@@ -77,9 +90,14 @@ def command(
         raise click.UsageError(f"--metric {metric} is what a search goes by; say --search as well")
     method = find_method(name)
     params = read_settings(method.make(), settings, name)
-    check_engine(engine, scheduler, search=searching, items=roles["items"], format=roles["format_"])
+    one_place = {option: roles[option] for option in COMPARED}
+    check_engine(engine, scheduler, search=searching, items=roles["items"], format=roles["format_"], **one_place)
     with dask_cluster(scheduler) if engine else nullcontext():
-        table = read_parts(data, method.make().set_params(**params), **roles) if engine else read_data(data, **roles)
+        table: Table | ComparisonTable
+        if engine:
+            table = read_parts(data, method.make().set_params(**params), **roles)
+        else:
+            table = say_understood(read_data(data, **roles))
         with progress_bar(f"fitting {name}"):
             fitted = fit_table(
                 table, name, params, searching=searching, metric=metric, with_resolution=with_bands, seed=seed

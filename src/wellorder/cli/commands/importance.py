@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import click
 
-from ..options import INPUT, json_option, seed_option
+from ..options import INPUT, comparison_options, json_option, say_understood, seed_option
 from ..output import print_json, print_table, progress_bar, say
 
 
@@ -22,6 +23,7 @@ Examples:
 @click.argument("data", nargs=-1, required=True, **INPUT)
 @click.option("--metric", help="What to go by, such as ndcg@10.  [default: swapped pairs, or the comparison error]")
 @click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT)
+@comparison_options
 @click.option(
     "--repeats", type=click.IntRange(min=2), default=5, show_default=True, help="How often each column is shuffled."
 )
@@ -37,6 +39,7 @@ def command(
     top: int,
     seed: int,
     as_json: bool,
+    **named: Any,
 ) -> None:
     """Say which columns matter: how much worse a model orders a file when one is shuffled within lists.
 
@@ -47,7 +50,7 @@ def command(
     from ...evaluation import importance
 
     ranker = load_table_model(model)
-    table = read_for(ranker, data, judged=True, items=items)
+    table = say_understood(read_for(ranker, data, judged=True, items=items, **named))
     with progress_bar("shuffling") as bar:
         found = importance(
             ranker,

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import INPUT, finite, json_option, output_file, refuse_overwriting
+from ..options import (
+    INPUT,
+    comparison_options,
+    finite,
+    json_option,
+    output_file,
+    refuse_overwriting,
+    say_understood,
+)
 from ..output import print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
@@ -45,6 +53,7 @@ Examples:
     help="Write a page as well: all items to be searched, how sure their order is, why, and what the model does not "
     "know.",
 )
+@comparison_options
 @json_option
 def command(
     model: str,
@@ -54,6 +63,7 @@ def command(
     output: str | None,
     report: str | None,
     as_json: bool,
+    **named: Any,
 ) -> None:
     """Print items from best to worst.
 
@@ -67,7 +77,7 @@ def command(
 
     refuse_overwriting([model, *items], output, report)
     ranker = load_table_model(model)
-    table = items_of(read_for(ranker, items))
+    table = items_of(say_understood(read_for(ranker, items, **named)))
     ordered = order_items(ranker, table, confidence=confidence, top=top)
     rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]
     headers = [*(["list"] if ordered.has_groups else []), "rank", "band", "item", "score"]

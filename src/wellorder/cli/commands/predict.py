@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..engine import check_engine, dask_cluster, engine_options, read_parts_for
-from ..options import INPUT, json_option, output_file, refuse_overwriting
+from ..options import INPUT, comparison_options, json_option, output_file, refuse_overwriting, say_understood
 from ..output import print_json
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ Examples:
 )
 @click.argument("model", **INPUT)
 @click.argument("data", nargs=-1, required=True, **INPUT)
-@click.option("--items", metavar="FILE", help="For comparisons (left,right): a file about the items.", **INPUT)
+@click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT)
+@comparison_options
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Where to; to the terminal unless given.")
 @click.option(
     "--format",
@@ -50,11 +51,12 @@ def command(
     engine: str | None,
     scheduler: str | None,
     as_json: bool,
+    **named: Any,
 ) -> None:
     """Score the rows of a file, or predict the outcomes of comparisons.
 
     A higher score stands above. The model knows its columns: the file needs the features, in any order, and may have
-    others. To a model that learned from comparisons a file with the columns left and right (an outcome is not looked
+    others. To a model that learned from comparisons a file with the columns of two items (an outcome is not looked
     at) asks who is better: 'difference' is the right item's score less the left one's, 'predicted' is written as in the
     file of comparisons, and p_left, p_tie and p_right are there where the model has probabilities.
     """
@@ -63,14 +65,14 @@ def command(
     refuse_overwriting([model, *data, items], output)
     if as_json and (form != "csv" or output is not None):
         raise click.UsageError("--json goes to the terminal, in place of --format and --output; leave those out")
-    check_engine(engine, scheduler, items=items)
+    check_engine(engine, scheduler, items=items, **named)
     ranker = load_table_model(model)
     target = "-" if output is None else output
     if engine is not None:
         with dask_cluster(scheduler):
             _predict_scores(ranker, read_parts_for(ranker, data), target, form, as_json)
         return
-    table = read_for(ranker, data, items=items)
+    table = say_understood(read_for(ranker, data, items=items, **named))
     if isinstance(table, PairTable):
         _predict_outcomes(ranker, table, target, form, as_json)
     else:
