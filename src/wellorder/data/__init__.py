@@ -18,7 +18,7 @@ from .encode import (
 from .formats import FORMATS as FORMATS
 from .letor import read_letor, write_letor
 from .lines import DataError
-from .model_input import items_of, load_table_model, read_for
+from .model_input import items_of, load_table_model, read_for, read_pairs_to_come as read_pairs_to_come
 from .readers import read
 from .table import (
     ComparisonTable,

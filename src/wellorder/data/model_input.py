@@ -41,6 +41,18 @@ def load_table_model(path: PathLike) -> TableRanker:
     return model
 
 
+def read_pairs_to_come(path: PathLike | Sequence[PathLike], **named: Any) -> PairTable:
+    """Read pairs of items that somebody asks about, by name; ``named`` columns as :func:`read` takes them."""
+    found = read_files(as_paths(path))
+    votes = VoteColumns(**{**named, "scores": as_scores(named.get("scores"))})
+    if isinstance(found, Table) or find_sides(found, votes) is None:
+        raise DataError(
+            found.source,
+            "it names no two items to compare; give columns left and right, or name them with left= and right=",
+        )
+    return read_pairs(found, Roles(votes=votes), None)
+
+
 def items_of(table: Table | ComparisonTable | PairTable) -> Table:
     """Return the rows that get scores: those of the table, or the items that were compared."""
     return table if isinstance(table, Table) else table.items

@@ -189,13 +189,20 @@ class _Source:
                 f"not {type(given).__name__}"
             )
         compared = given.comparisons if isinstance(given, ComparisonTable) else given
-        self.names = getattr(compared, "names", None) if self.table is None else self.table.items.names()
+        self.names = compared.names if self.table is None else self.table.items.names()
         self.comparisons = compared
         most = int(max(compared.left.max(initial=-1), compared.right.max(initial=-1))) + 1
         self.items = as_names(range(most)) if self.names is None else as_names(self.names)
-        self.both_bad: Bools | None = getattr(given, "both_bad", None)
-        self.has_sides = getattr(given, "sides", True)
+        self.both_bad: Bools | None = None if self.table is None else self.table.both_bad
+        self.has_sides = True if self.table is None else self.table.sides
         self.notes: list[str] = []
+
+    def error(self, problem: str, row: int) -> ValueError:
+        """Return the error for a vote, which says where the vote stands: in its file, or by its number."""
+        places = None if self.table is None else self.table.places
+        if places is None:
+            return ValueError(problem.format(where=f" in vote {row + 1:,}"))
+        return places.error(problem.format(where=""), row)
 
     def column(self, given: Any, option: str) -> pl.Series:
         """Return a column by name, or an array as one; none may be missing."""
@@ -218,7 +225,7 @@ class _Source:
             name = option
         if found.null_count():
             row = int(found.is_null().arg_max() or 0)
-            raise ValueError(f"{name} is missing in vote {row + 1}; give it, or leave such votes out")
+            raise self.error(f"{name} is missing{{where}}; give it, or leave such votes out", row)
         return found
 
     def numbered(self, given: Any, option: str) -> tuple[Array, Ints]:
@@ -234,11 +241,14 @@ class _Source:
         """Return a column of finite numbers."""
         column = self.column(given, option)
         if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-            raise ValueError(f"{option}: {_called(given)} holds text such as {column[0]!r}, and should be numbers")
+            row = int(column.cast(pl.Float64, strict=False).is_null().arg_max() or 0)
+            raise self.error(
+                f"{option}: {_called(given)} has the text {column[row]!r}{{where}}, where a number should be", row
+            )
         values = column.cast(pl.Float64).to_numpy()
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
-            raise ValueError(f"{option}: {_called(given)} is {values[row]} in vote {row + 1}; give a finite number")
+            raise self.error(f"{option}: {_called(given)} is {values[row]}{{where}}; give a finite number", row)
         return values
 
     def truths(self, given: Any, option: str) -> Bools:
@@ -247,7 +257,7 @@ class _Source:
         wrong = (values != 0) & (values != 1)
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise ValueError(f"{option}: {_called(given)} is {values[row]:g} in vote {row + 1}; write 1 or 0")
+            raise self.error(f"{option}: {_called(given)} is {values[row]:g}{{where}}; write 1 or 0", row)
         return np.asarray(values == 1)
 
     def counts(self, given: Any) -> Floats:
@@ -256,7 +266,7 @@ class _Source:
         wrong = (values < 0) | (values != np.rint(values))
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise ValueError(f"counts: {_called(given)} is {values[row]:g} in vote {row + 1}; it is a number of votes")
+            raise self.error(f"counts: {_called(given)} is {values[row]:g}{{where}}; it is a number of votes", row)
         return values
 
     def controls(self, given: Sequence[str] | Mapping[str, Any]) -> dict[str, Floats]:

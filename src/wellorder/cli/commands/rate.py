@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import finite, json_option, output_file, read_votes, refuse_overwriting, vote_options
+from ..options import finite, json_option, output_file, read_votes, refuse_overwriting, say_understood, vote_options
 from ..output import print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ def command(
     )
     options = {name: given.pop(name) for name in asked}
     refuse_overwriting([*given["data"], given["items"]], output, save, report)
-    table = read_votes(**given)
-    say(table.understood, err=True)
+    table = say_understood(read_votes(**given), uses_columns=True)
     if half_life is not None:
         options["half_life"] = read_half_life(half_life, table)
     standings = rate(table, **options)
