@@ -202,7 +202,7 @@ class _Sureness:
     inverse: Floats
     covariance: Floats
     n_units: int
-    degrees: float
+    degrees: float | None
     ends: dict[int, OneEnded]
     effect_ends: dict[int, OneEnded]
     deviance: Floats
@@ -216,7 +216,7 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     middle = _middle(asked, found, clusters)
     cov = inverse if middle is None else inverse @ (middle.matrix + found.pull) @ inverse
     n_units = asked.n_votes if middle is None else middle.n_units
-    degrees = float(max(n_units - 1, 1)) if clusters else math.inf
+    degrees = float(max(n_units - 1, 1)) if clusters else None
     n = votes.n_items
     if finite:
         above = told_apart(theta[:n], cov[:n, :n], classes.number, confidence, degrees=degrees)
@@ -341,7 +341,7 @@ def _notes(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness
         notes.append(
             f"of {skipped:,} of these, with the fewest votes, the end was not looked for: it would take too long"
         )
-    if math.isfinite(sure.degrees) and sure.n_units < _FEW_CLUSTERS:
+    if sure.degrees is not None and sure.n_units < _FEW_CLUSTERS:
         notes.append(f"there are only {sure.n_units} clusters of one kind: standard errors from so few are rough")
     if found.shrunk is not None:
         of_w, of_u = found.shrunk.variance

@@ -12,7 +12,23 @@ from scipy import stats
 from sklearn.base import BaseEstimator
 
 from ..order import as_objects
-from ..state import Part, Stored, count, figure, figures, flags, floats, list_of, names, number, one_of, text, whole
+from ..state import (
+    Part,
+    Sizes,
+    Stored,
+    both,
+    count,
+    figures,
+    flags,
+    floats,
+    list_of,
+    names,
+    none_or,
+    number,
+    one_of,
+    places,
+    text,
+)
 from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints
 from .likelihood import probabilities
@@ -71,7 +87,7 @@ class Standings(Stored, BaseEstimator):
     n_units_: int
     notes_: list[str]
     _inverse: Floats
-    _degrees: float
+    _degrees: float | None
     _class: Ints
     _height: Floats
     _core: Bools
@@ -203,7 +219,7 @@ class Standings(Stored, BaseEstimator):
         apart = float(self.ratings_[i] - self.ratings_[j])
         if error == 0.0:
             return float(apart > 0)
-        return float(stats.t.cdf(apart / error, self._degrees))
+        return float(self._law().cdf(apart / error))
 
     def difference(self, a: Any, b: Any) -> tuple[float, float, float]:
         """Return how far a is above b on the scale, and the ends of its interval; NaN where no votes link the two."""
@@ -305,7 +321,10 @@ class Standings(Stored, BaseEstimator):
     # ----------------------------------------------------------------------------------------------
 
     def _quantile(self) -> float:
-        return float(stats.t.isf((1.0 - self.confidence) / 2.0, self._degrees))
+        return float(self._law().isf((1.0 - self.confidence) / 2.0))
+
+    def _law(self) -> Any:
+        return stats.norm if self._degrees is None else stats.t(self._degrees)
 
     def _of_items(self) -> Floats:
         return self.covariance_[: len(self.items_), : len(self.items_)]
@@ -349,14 +368,14 @@ class Standings(Stored, BaseEstimator):
             "controls_": names("c"),
             "beta_": floats("p"),
             "log_nu_": figures("k"),
-            "covariance_": floats("m", "m"),
-            "island_": whole("n"),
+            "covariance_": both(floats("m", "m"), Part(_check_parameters)),
+            "island_": places("n", below="n"),
             "n_votes_": count(),
             "n_units_": count(),
             "notes_": list_of(text(), "?"),
             "_inverse": floats("m", "m"),
-            "_degrees": figure(),
-            "_class": whole("n"),
+            "_degrees": none_or(number(above=0.0)),
+            "_class": places("n", below="n"),
             "_height": floats("n"),
             "_core": flags("n"),
             "_known": flags("n"),
@@ -375,6 +394,12 @@ class Standings(Stored, BaseEstimator):
             "scale": one_of(*SCALES),
             "confidence": number(above=0.0, high=1.0),
         }
+
+
+def _check_parameters(covariance: Any, sizes: Sizes) -> None:
+    """Refuse a covariance of other parameters than ratings, effects and one or two kinds of ties."""
+    if sizes["k"] not in (1, 2) or len(covariance) != sizes["n"] + sizes["p"] + sizes["k"]:
+        raise ValueError(f"it is of {len(covariance)} parameters, and there are others")
 
 
 _SHOWN = 10

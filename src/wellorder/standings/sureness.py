@@ -138,7 +138,9 @@ def difference_errors(cov: Floats, island: Ints) -> Floats:
     return np.where(island[:, None] == island, errors, np.inf)
 
 
-def told_apart(ratings: Floats, cov: Floats, island: Ints, level: float, *, degrees: float, seed: int = 0) -> Bools:
+def told_apart(
+    ratings: Floats, cov: Floats, island: Ints, level: float, *, degrees: float | None, seed: int = 0
+) -> Bools:
     """Say which items stand above which, beyond chance for all of them together.
 
     Of draws from N(0, Cov), or t with few clusters, the largest |Z_a − Z_b|/se over all pairs has a quantile c; a
@@ -168,7 +170,7 @@ def told_apart(ratings: Floats, cov: Floats, island: Ints, level: float, *, degr
     return above
 
 
-def _draws(cov: Floats, island: Ints, n_draws: int, degrees: float, rng: np.random.Generator) -> Floats:
+def _draws(cov: Floats, island: Ints, n_draws: int, degrees: float | None, rng: np.random.Generator) -> Floats:
     """Draw ratings, one row an item; what all of an island have in common is of no account."""
     same = island[:, None] == island
     common = same * np.mean(np.diag(cov)) + 1e-12 * np.trace(cov) * np.eye(len(cov))
@@ -178,7 +180,7 @@ def _draws(cov: Floats, island: Ints, n_draws: int, degrees: float, rng: np.rand
         values, vectors = np.linalg.eigh(cov)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
     drawn = rng.standard_normal((n_draws, len(cov))) @ root
-    if np.isfinite(degrees):
+    if degrees is not None:
         drawn *= np.sqrt(degrees / rng.chisquare(degrees, n_draws))[:, None]
     return np.ascontiguousarray(drawn.T.astype(np.float32))
 
