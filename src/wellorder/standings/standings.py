@@ -17,6 +17,7 @@ from ..state import (
     Sizes,
     Stored,
     both,
+    checked,
     count,
     figures,
     flags,
@@ -367,7 +368,7 @@ class Standings(Stored, BaseEstimator):
             "effects_": names("p"),
             "controls_": names("c"),
             "beta_": floats("p"),
-            "log_nu_": figures("k"),
+            "log_nu_": both(figures("k", dtype=np.float64), checked(_check_ties)),
             "covariance_": both(floats("m", "m"), Part(_check_parameters)),
             "island_": places("n", below="n"),
             "n_votes_": count(),
@@ -394,6 +395,12 @@ class Standings(Stored, BaseEstimator):
             "scale": one_of(*SCALES),
             "confidence": number(above=0.0, high=1.0),
         }
+
+
+def _check_ties(log_nu: Floats) -> None:
+    """Refuse what is no logarithm of a number from zero on."""
+    if not (log_nu < np.inf).all():
+        raise ValueError("it holds something that is no logarithm")
 
 
 def _check_parameters(covariance: Any, sizes: Sizes) -> None:
