@@ -27,7 +27,7 @@ from .against_paper import AgainstPaperDisplay, Found
 from .by_query import ByQueryDisplay
 from .critical_difference import CriticalDifferenceDisplay
 from .curves import FEW as FEW, ComparisonROCDisplay, NDCGCurveDisplay
-from .differences import PairCalibrationDisplay, ScoreDifferencesDisplay
+from .differences import N_CALIBRATION_BINS as N_CALIBRATION_BINS, PairCalibrationDisplay, ScoreDifferencesDisplay
 from .explanation import ExplanationDisplay
 from .leaderboard import LeaderboardDisplay
 from .level_curves import LevelCurvesDisplay

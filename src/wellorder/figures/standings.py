@@ -102,7 +102,9 @@ class StandingsDisplay(Drawable):
         across = ax.get_yaxis_transform()
         for place, line in enumerate(self._lines):
             if line.row is None:
-                ax.text(0.0, place, line.name, transform=across, fontsize=small, va="center", alpha=0.75, parse_math=False)
+                ax.text(
+                    0.0, place, line.name, transform=across, fontsize=small, va="center", alpha=0.75, parse_math=False
+                )
                 ax.axhline(place - 0.5, color=ink(), linewidth=0.6, alpha=0.35)
                 continue
             self._draw_row(ax, place, line, (low, high))
@@ -124,7 +126,9 @@ class StandingsDisplay(Drawable):
         low, high, rating = (float(line.row[name]) for name in ("low", "high", "rating"))
         unknown = not (math.isfinite(low) or math.isfinite(high))
         ends = (low if math.isfinite(low) else left, high if math.isfinite(high) else right)
-        style: dict[str, Any] = {"linewidth": 1.2, "linestyle": (0, (1, 2)), "alpha": 0.6} if unknown else {"linewidth": 2.2}
+        style: dict[str, Any] = (
+            {"linewidth": 1.2, "linestyle": (0, (1, 2)), "alpha": 0.6} if unknown else {"linewidth": 2.2}
+        )
         (interval,) = ax.plot(ends, [place, place], color=blue, solid_capstyle="round", **style)
         for end, edge, arrow in ((low, left, "<"), (high, right, ">")):
             if not math.isfinite(end):
@@ -279,7 +283,9 @@ class AboveDisplay(Drawable):
         ax.add_patch(cell)
         self.cells_[line, column] = cell
         if kind == "not comparable":
-            ax.plot([column - 0.3, column + 0.3], [line + 0.3, line - 0.3], color=PALETTE["grey"], linewidth=0.8, alpha=0.7)
+            ax.plot(
+                [column - 0.3, column + 0.3], [line + 0.3, line - 0.3], color=PALETTE["grey"], linewidth=0.8, alpha=0.7
+            )
         elif kind == "not told apart" and n <= 16:
             share = round(100 * float(self.probability[line, column]))
             ax.text(column, line, str(share), ha="center", va="center", fontsize=8.5 if n <= 10 else 7.0)

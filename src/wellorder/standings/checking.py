@@ -32,16 +32,13 @@ won all of ten votes."""
 _LEAST_PULL = 0.01
 """What keeps the slope of Elo's differences finite."""
 
-_STEPS = (4.0, 8.0, 16.0, 32.0, 64.0)
+_STEPS = (2.0, 8.0, 32.0)
 """Elo's K that are tried."""
-
-_TRIED = 8_000
-"""Votes that they are tried on."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much the log-loss of something else is above the model's, with a standard error; above zero: the model wins."""
+    """By how much the log-loss of something else is above the model's: above zero the model is better."""
 
     difference: float
     error: float
@@ -98,9 +95,9 @@ def check_fit(
     """Predict every vote by a model that was fitted to the others, part by part, and say how well that went.
 
     Parts are made of whole clusters, of the kind that has most of them, where there are clusters, and of votes else.
-    The coin knows how often each outcome comes. Elo sees the training votes in their order, with the K that does best, and
-    its differences are made into probabilities of three outcomes with a slope, a weight of ties and a side of their own,
-    fitted to how later training votes ended.
+    The coin knows how often each outcome comes. Elo sees the training votes in their order, with the K that does best,
+    and its differences are made into probabilities of three outcomes with a slope, a weight of ties and a side of their
+    own, fitted to how later training votes ended.
 
     Parameters
     ----------
@@ -246,10 +243,9 @@ def _by_elo(train: Votes, test: Votes, k: float, side: int | None) -> Floats:
 
 
 def _best_step(train: Votes, side: int | None) -> float:
-    """Return the K with which later training votes are most likely, of the first thousands."""
-    some = train.take(np.arange(min(len(train), _TRIED)))
-    games = some.left, some.right, some.outcome
-    return max(_STEPS, key=lambda k: _calibrated(some, Elo(k).stream(*games).difference, side)[1])
+    """Return the K with which later training votes are most likely."""
+    games = train.left, train.right, train.outcome
+    return max(_STEPS, key=lambda k: _calibrated(train, Elo(k).stream(*games).difference, side)[1])
 
 
 def _calibrated(train: Votes, before: Floats, side: int | None) -> tuple[Floats, float]:
