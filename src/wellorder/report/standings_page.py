@@ -14,8 +14,10 @@ import numpy as np
 from markupsafe import Markup
 from scipy.special import expit
 
+from ..data import ComparisonTable
 from ..figures import N_CALIBRATION_BINS, AboveDisplay, PairCalibrationDisplay, StandingsDisplay, legible, to_svg
-from ..standings import FitCheck, Standings, chances_above, clearly_above, order_of, telling_pairs
+from ..order import Comparisons
+from ..standings import FitCheck, Standings, chances_above, check_fit, clearly_above, order_of, telling_pairs
 from ..whole_files import write_whole
 from ..writing import NOTHING, counted, write_interval, write_metric, write_percent
 from .page import environment, script_hash, source, without_folders
@@ -91,7 +93,11 @@ class StandingsLook:
 
 
 def look_at_standings(
-    standings: Standings, fit: FitCheck | None = None, *, data: str = "votes", understood: str = ""
+    standings: Standings,
+    votes: ComparisonTable | Comparisons | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    data: str | None = None,
 ) -> StandingsLook:
     """Gather what is to be said of standings: who is told apart, what biased the votes, and what to ask next.
 
@@ -99,32 +105,34 @@ def look_at_standings(
     ----------
     standings : Standings
         What :func:`wellorder.rate` found.
-    fit : FitCheck, optional
-        What :func:`wellorder.standings.check_fit` found with the same votes and options.
-    data : str, default="votes"
-        Where the votes come from: the heading of the page.
-    understood : str, optional
-        How their file was read.
+    votes : ComparisonTable or Comparisons, optional
+        The votes that it was given: with them, held-out votes are predicted (:func:`wellorder.standings.check_fit`).
+    options : mapping, optional
+        The options that it was given beside them.
+    data : str, optional
+        Where the votes come from, for the heading; the file of the votes without.
 
     Examples
     --------
     >>> import wellorder as wo
     >>> from wellorder.report import look_at_standings
     >>> votes = wo.Comparisons([0, 1, 2, 0, 1, 2], [1, 2, 0, 2, 0, 1], [1, -1, 0, 0, -1, 1])
-    >>> look = look_at_standings(wo.rate(votes))
+    >>> look = look_at_standings(wo.rate(votes), votes)
     >>> [(upper, lower) for upper, lower, _, _ in look.undecided]
     [('1', '0'), ('0', '2')]
+    >>> look.fit.n_votes
+    6
     """
     rows = tuple(standings.table().iter_rows(named=True))
     return StandingsLook(
-        data,
+        data or str(getattr(votes, "source", "votes")),
         standings,
-        fit,
+        None if votes is None or standings.n_votes_ < 2 else check_fit(votes, **(options or {})),
         rows,
         order_of(standings),
         _undecided(standings, rows),
         tuple(telling_pairs(standings, _ASKED)),
-        understood,
+        str(getattr(votes, "understood", "")),
     )
 
 
