@@ -28,7 +28,7 @@ _BEYOND = 0.06
 
 
 @dataclass(frozen=True)
-class _Line:
+class _ShownLine:
     """A line of the picture: an item, or what stands between items."""
 
     name: str
@@ -120,7 +120,7 @@ class StandingsDisplay(Drawable):
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw_row(self, ax: Axes, place: int, line: _Line, edges: tuple[float, float]) -> None:
+    def _draw_row(self, ax: Axes, place: int, line: _ShownLine, edges: tuple[float, float]) -> None:
         assert line.row is not None
         blue, (left, right) = PALETTE["blue"], edges
         low, high, rating = (float(line.row[name]) for name in ("low", "high", "rating"))
@@ -142,23 +142,23 @@ class StandingsDisplay(Drawable):
         self.marks_[line.name], self.intervals_[line.name] = mark, interval
 
 
-def _lines(table: pl.DataFrame, most: int) -> list[_Line]:
+def _lines(table: pl.DataFrame, most: int) -> list[_ShownLine]:
     """Choose the items to show, and put lines between where items are left out or another island begins."""
     rows = list(table.iter_rows(named=True))
     n_last = most // 5 if len(rows) > most else 0
     n_first = min(len(rows), most - n_last)
     shown = [*range(n_first), *range(len(rows) - n_last, len(rows))]
     several = len({row["island"] for row in rows}) > 1
-    lines: list[_Line] = []
+    lines: list[_ShownLine] = []
     last = None
     for place in shown:
         row = rows[place]
         if place == len(rows) - n_last and place > n_first:
-            lines.append(_Line(f"… {place - n_first:,} more …"))
+            lines.append(_ShownLine(f"… {place - n_first:,} more …"))
         if several and row["island"] != last:
-            lines.append(_Line(f"island {row['island']}"))
+            lines.append(_ShownLine(f"island {row['island']}"))
         last = row["island"]
-        lines.append(_Line(str(row["item"]), row))
+        lines.append(_ShownLine(str(row["item"]), row))
     return lines
 
 

@@ -116,12 +116,12 @@ def look_at_standings(
     --------
     >>> import wellorder as wo
     >>> from wellorder.report import look_at_standings
-    >>> votes = wo.Comparisons([0, 1, 2, 0, 1, 2], [1, 2, 0, 2, 0, 1], [1, -1, 0, 0, -1, 1])
+    >>> votes = wo.Comparisons([0, 1, 2, 0, 1, 2, 1], [1, 2, 0, 2, 0, 1, 0], [1, -1, 0, 0, -1, 1, 1])
     >>> look = look_at_standings(wo.rate(votes), votes)
     >>> [(upper, lower) for upper, lower, _, _ in look.undecided]
     [('1', '0'), ('0', '2')]
     >>> look.fit.n_votes
-    6
+    7
     """
     rows = tuple(standings.table().iter_rows(named=True))
     return StandingsLook(
@@ -287,7 +287,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Item:
+class _TableLine:
     """A line of the table."""
 
     place: int
@@ -309,11 +309,11 @@ class _Item:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _ItemTable:
     """All lines, and what the columns are."""
 
-    first: tuple[_Item, ...]
-    last: tuple[_Item, ...]
+    first: tuple[_TableLine, ...]
+    last: tuple[_TableLine, ...]
     gap: int
     has_bad: bool
     sortable: bool
@@ -321,7 +321,7 @@ class _Table:
     scale: str
 
 
-def _table(look: StandingsLook, gap: int) -> _Table:
+def _table(look: StandingsLook, gap: int) -> _ItemTable:
     standings, rows = look.standings, look.rows
     tally = standings._tally[look.places]
     has_bad = bool(tally[:, 3].any())
@@ -329,12 +329,12 @@ def _table(look: StandingsLook, gap: int) -> _Table:
     behind = _behind_first(look)
     several = rows[-1]["island"] > 1
 
-    def line(place: int) -> _Item:
+    def line(place: int) -> _TableLine:
         row, count = rows[place], max(float(tally[place, :3].sum()), 1e-300)
         begins = several and (place == 0 or rows[place - 1]["island"] != row["island"])
         lost, tied, won, bad = (float(each) / count for each in tally[place])
         shares = (won, tied, lost, bad) if has_bad else (won, tied, lost)
-        return _Item(
+        return _TableLine(
             row["rank"],
             row["item"],
             _ranks(row),
@@ -354,7 +354,7 @@ def _table(look: StandingsLook, gap: int) -> _Table:
 
     n_first = _FIRST if gap else len(rows)
     last = range(len(rows) - _LAST, len(rows)) if gap else ()
-    return _Table(
+    return _ItemTable(
         tuple(map(line, range(n_first))),
         tuple(map(line, last)),
         gap,
