@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from ..sweeps import Bools, Floats, Ints
 from .likelihood import probabilities
@@ -27,7 +26,7 @@ def chances_above(standings: Standings, places: Ints) -> Floats:
     """
     apart, error, same = _differences(standings, places)
     with np.errstate(divide="ignore", invalid="ignore"):
-        finite = np.where(error > 0, stats.t.cdf(apart / error, standings._degrees), (apart > 0).astype(float))
+        finite = np.where(error > 0, standings._law().cdf(apart / error), (apart > 0).astype(float))
     deviance = standings._deviance[np.ix_(places, places)]
     half = 0.5 * np.exp(-0.5 * np.abs(deviance))
     across = np.where(deviance > 0, 1.0 - half, half)
