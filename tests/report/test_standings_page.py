@@ -6,6 +6,7 @@ import json
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
 import wellorder as wo
@@ -173,11 +174,22 @@ def test_of_many_items_the_first_and_last_are_shown_and_all_are_found(monkeypatc
     assert len(carried(source)["rows"]) == 20
 
 
-def test_both_bad_has_a_column_where_it_is_known():
+def test_both_bad_has_a_column_where_the_file_knows_it(tmp_path):
     votes = draw(np.linspace(1, -1, 4), 400)
-    assert "both bad" not in render_standings(look_at_standings(wo.rate(votes)))
-    votes.both_bad = (votes.outcome == 0) & (np.arange(400) % 2 == 0)
-    assert "both bad" in render_standings(look_at_standings(wo.rate(votes)))
+    words = np.array(["model_a", "tie", "model_b"], dtype=object)[votes.outcome + 1]
+    bad = (votes.outcome == 0) & (np.arange(400) % 2 == 0)
+    for kind, outcome in (("plain", words), ("bad", np.where(bad, "tie (bothbad)", words))):
+        columns = {"model_a": votes.names[votes.left], "model_b": votes.names[votes.right], "winner": outcome}
+        pl.DataFrame({name: list(map(str, column)) for name, column in columns.items()}).write_csv(
+            tmp_path / f"{kind}.csv"
+        )
+        table = wo.read(tmp_path / f"{kind}.csv")
+        look = look_at_standings(wo.rate(table), table)
+        page = Page(render_standings(look))
+        assert f"<h1><bdi>{kind}.csv</bdi></h1>" in page.source
+        assert table.understood.removeprefix(f"{tmp_path / kind}.csv: ") in page.words
+        assert str(tmp_path) not in page.source
+        assert ("both bad" in page.words.split("At a glance")[1]) == (kind == "bad")
 
 
 def test_a_notebook_shows_names_as_text():

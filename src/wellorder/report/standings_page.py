@@ -132,7 +132,7 @@ def look_at_standings(
         order_of(standings),
         _undecided(standings, rows),
         tuple(telling_pairs(standings, _ASKED)),
-        str(getattr(votes, "understood", "")),
+        str(getattr(votes, "understood", "")).removeprefix(f"{getattr(votes, 'source', '')}: "),
     )
 
 
@@ -736,6 +736,8 @@ def _steps(look: StandingsLook) -> list[tuple[str, str]]:
             "it seems now. It is a rough guess where they are close.",
         ),
     ]
+    if look.understood:
+        steps.insert(0, ("The file", f"{look.understood}."))
     if fit is not None:
         steps.append(("Held-out votes", _about_fit(fit)))
     return steps
@@ -744,7 +746,6 @@ def _steps(look: StandingsLook) -> list[tuple[str, str]]:
 def _about_votes(look: StandingsLook) -> str:
     standings = look.standings
     text = f"{counted(standings.n_votes_, 'vote')} on {counted(len(standings.items_), 'item')}"
-    text += f" ({look.understood})" if look.understood else ""
     if "clustered by" in standings._how:
         text += f", which hang together in clusters: there are {standings.n_units_:,} of these, of the kind with fewest"
     elif standings.n_units_ != standings.n_votes_:
