@@ -7,7 +7,7 @@ from .board_run import Plan, Progress
 from .board_view import BoardView, Cell as Cell, is_share as is_share, verdict as verdict, view_board, view_so_far
 from .comparing import compare
 from .cross_validation import CrossValidation, cross_validate
-from .doctor import Finding, Health, examine
+from .doctor import Finding, Health, examine, html_row as html_row
 from .explaining import (
     Contribution,
     Explanation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -317,7 +318,31 @@ class Standings(Stored, BaseEstimator):
         return "\n".join([head, *lines, *([f"  … and {more:,} more: .table()"] if more > 0 else [])])
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        """Draw the standings for a notebook; every name is escaped."""
+        from ..evaluation import html_row
+
+        rows = self.table().head(_SHOWN_IN_HTML).rows(named=True)
+        several = bool(self.island_.max(initial=0))
+        headers = ["item", "rank", "rating", "interval", "votes", "won", "tied", "lost"] + ["island"] * several
+        lines = (
+            [
+                row["item"],
+                _ranks_of(row),
+                f"{row['rating']:.3g}",
+                f"{row['low']:.3g} to {row['high']:.3g}",
+                *(f"{row[name]:,.6g}" for name in ("votes", "wins", "ties", "losses")),
+                *([f"{row['island']}"] if several else []),
+            ]
+            for row in rows
+        )
+        head = escape(repr(self).partition("\n")[0])
+        more = len(self.items_) - len(rows)
+        below = [*self.notes_, *([f"{more:,} more: .table()"] if more > 0 else [])]
+        return (
+            f"<div><p><b>{head}</b></p><table><thead>{html_row(headers, 'th')}</thead>"
+            f"<tbody>{''.join(map(html_row, lines))}</tbody></table>"
+            f"{''.join(f'<p><small>{escape(line)}</small></p>' for line in below)}</div>"
+        )
 
     # ----------------------------------------------------------------------------------------------
 
@@ -410,6 +435,8 @@ def _check_parameters(covariance: Any, sizes: Sizes) -> None:
 
 
 _SHOWN = 10
+
+_SHOWN_IN_HTML = 30
 
 
 def _counts(values: Floats) -> Array:
