@@ -434,17 +434,17 @@ def _row_variance(first: Influence, others: Influence, sources: list[Ints], n_ro
     its value to another row; lists keep both within. What a part owes to one shuffle, and not to the row, is taken off:
     shuffles are reckoned with by themselves.
     """
-    left = others.parts
-    apart = first.parts[:, 0]
+    left = others.deviations
+    apart = first.deviations[:, 0]
     if first.unit != "groups":
         left = np.zeros((n_rows, len(sources)))
-        left[others.number] = others.parts
+        left[others.number] = others.deviations
         for k, source in enumerate(sources):
             lent = np.zeros(n_rows)
             lent[source] = left[:, k]
             left[:, k] += lent
         apart = np.zeros(n_rows)
-        apart[first.number] = first.parts[:, 0]
+        apart[first.number] = first.deviations[:, 0]
     apart = apart - left.mean(axis=1)
     shared = first.shared[:, 0] - others.shared.mean(axis=1) if len(first.shared) else np.zeros(0)
     by_chance = left.var(axis=1, ddof=1).sum() / len(sources)
