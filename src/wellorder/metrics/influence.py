@@ -80,7 +80,8 @@ class Influence:
         m = len(self.values)
         if self.n_units < 2:
             return np.full((m, m), np.nan)
-        found = self.deviations.T @ self.deviations - self.shared.T @ self.shared
+        deviations = self.deviations
+        found = deviations.T @ deviations - self.shared.T @ self.shared
         return semidefinite(found) if len(self.shared) else found
 
 
@@ -139,7 +140,7 @@ def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: 
 def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
     found = [part.by_row() for part in parts]
     rows = parts[0].rows
-    values, by_row = np.array([value for value, _ in found]), np.column_stack([row[rows] for _, row in found])
+    values, by_row = np.array([value for value, _ in found]), np.array([row[rows] for _, row in found]).T
     if grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
         by_group = 0.5 * _sums(group, by_row)  # each pair is in the sums of its two rows
