@@ -19,7 +19,7 @@ from ..data import ComparisonTable, Table, TableEncoder, as_rows, constant_colum
 from ..metrics import swapped_pairs
 from ..order import Grades
 from ..sweeps import Floats, Ints
-from ..writing import counted
+from ..writing import counted, write_percent
 from .tasks import AnyTable
 
 # --------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def _findings(table: ComparisonTable) -> Iterator[Finding]:
         share = found.n_items_in_cycles / max(found.n_items, 1)
         yield Finding(
             "warning" if share > 0.5 else "note",
-            f"{counted(found.n_items_in_cycles, 'item')} ({share:.0%}) stand in circles (a above b above … above a)",
+            f"{counted(found.n_items_in_cycles, 'item')} ({write_percent(share, 0)}) stand in circles (a above b above … above a)",
             "no order agrees with all of these comparisons",
         )
     compared = np.unique(np.concatenate([comparisons.left, comparisons.right]))
@@ -174,7 +174,7 @@ def _favoured_side(table: ComparisonTable) -> Iterator[Finding]:
         side, share = ("right", right / decided) if 2 * right > decided else ("left", 1 - right / decided)
         yield Finding(
             "note",
-            f"the {side} item wins {share:.0%} of the decided comparisons, more than chance explains",
+            f"the {side} item wins {write_percent(share, 0)} of the decided comparisons, more than chance explains",
             "sides may matter (the first move, the first taste), or the file was sorted by outcome",
         )
 
@@ -344,7 +344,7 @@ def _shape(table: Table) -> Iterator[tuple[str, str]]:
         yield "features", f"{table.X.width:,}{kinds}"
     else:
         filled = table.X.nnz / max(table.X.shape[0] * table.X.shape[1], 1)
-        yield "features", f"{table.X.shape[1]:,} ({filled:.0%} of the entries given)"
+        yield "features", f"{table.X.shape[1]:,} ({write_percent(filled, 0)} of the entries given)"
 
 
 def _supervision(grades: Grades, table: Table) -> Iterator[tuple[str, str]]:
