@@ -111,7 +111,10 @@ def test_standard_errors_are_within_a_twentieth_of_bootstraps(n_levels, order, w
         times = rng.multinomial(n, np.full(n, 1 / n), n_draws).astype(float)
         total, swapped = (((times @ pairs) * times).sum(axis=1) for pairs in (W, wrong))
     else:
-        times, same = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_draws), np.equal.outer(groups, groups)
+        times, same = (
+            rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_draws),
+            np.equal.outer(groups, groups),
+        )
         by_row = ((pairs * same).sum(axis=1) for pairs in (W, wrong))
         total, swapped = (times @ np.bincount(groups, part, minlength=n_groups) for part in by_row)
     found = covariance(wo.Grades(y, groups, order, weights=weight), scores)

@@ -227,7 +227,7 @@ def _row(place: int, standing: Standing, metric: str, others: Sequence[str], n_s
         lacks_splits=standing.n_splits < n_splits,
         value=measured(metric, standing.mean),
         interval=write_interval(standing.low, standing.high, is_share=is_share(metric)),
-        verdict=standing.lack_of_order or verdict(standing.p_value),
+        verdict=standing.lack_of_order or verdict(math.nan if math.isinf(standing.mean) else standing.p_value),
         p=Cell("" if p is None else write_p_value(p), p),
         others=tuple(measured(name, standing.metrics.get(name, math.nan)) for name in others),
         search=lasting(standing.search_seconds),
@@ -251,7 +251,7 @@ def _notes(board: Leaderboard) -> Iterator[str]:
     if silent := [each.method for each in standings if each.n_without_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
     if infinite := [each.method for each in standings if math.isinf(each.mean)]:
-        yield f"what came had been given no chance on some split, and nothing is tested: {', '.join(infinite)}"
+        yield f"infinite, as what came had been given no chance on some split, and so not tested: {', '.join(infinite)}"
     if stopped := [
         f"{each.method} ({each.n_stopped} of {each.n_splits} splits)" for each in standings if each.n_stopped
     ]:

@@ -443,7 +443,9 @@ def _note(least: float | None, confidence: float) -> str:
     if least is None:
         return "no bands: the model was fitted with --no-bands, or had no held-out pair"
     if least == float("inf"):
-        return f"one band: on held-out rows no distance between scores made an order {write_percent(confidence, 0)} sure"
+        return (
+            f"one band: on held-out rows no distance between scores made an order {write_percent(confidence, 0)} sure"
+        )
     return (
         f"items of one band are less than {least:.3g} below its first: on held-out rows, pairs that close stood in the "
         f"right order less than {write_percent(confidence, 0)} of the time; items of two bands may be as close as that"

@@ -469,7 +469,9 @@ def _choose(wanted: int | Sequence[int | str] | None, names: list[str], contribu
         return np.arange(len(names))
     if wanted is None or isinstance(wanted, Integral):
         if contribution is None:
-            many = f"there are {len(names):,} columns, and shuffling them one by one takes long" if wanted is None else ""
+            many = (
+                f"there are {len(names):,} columns, and shuffling them one by one takes long" if wanted is None else ""
+            )
             raise ValueError(
                 f"{many or f'columns={wanted} asks for those that contribute most'}, but what each contributes is not "
                 "known of this model; name those to shuffle (columns=[…], --column)"

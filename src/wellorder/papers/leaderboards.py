@@ -110,7 +110,9 @@ class Leaderboards:
         return list(dict.fromkeys(board.protocol.metric for board in self.boards.values()))
 
     def _leaders(self) -> Iterator[str]:
-        leads = "**Who leads.** Means over the outer folds in percent. 'Told apart': how many methods are worse than the "
+        leads = (
+            "**Who leads.** Means over the outer folds in percent. 'Told apart': how many methods are worse than the "
+        )
         if all(board.hears_rows for board in self.boards.values()):
             yield (
                 f"{leads}leader, as `compare` tells them apart: by the held-out rows, against the best of equals, 5 % "
