@@ -99,7 +99,7 @@ def test_standard_errors_are_those_of_a_bootstrap(metric):
 @pytest.mark.parametrize(("n_levels", "order"), [(5, "full"), (5, "linear"), (1_000, "full")])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_standard_errors_are_within_a_twentieth_of_bootstraps(n_levels, order, weighted, n_groups):
-    """By listed pairs: a row that is drawn c times weighs c; and so does a list, each pair of which then counts c times."""
+    """By listed pairs: a row that is drawn c times weighs c; a list counts c times, with each of its pairs."""
     n, n_draws, rng = 1_000, 3_000, np.random.default_rng(12)
     y = rng.integers(0, n_levels, n)
     scores = y + n_levels / 2 * rng.standard_normal(n)

@@ -242,7 +242,7 @@ def _inflate(whole: Floats, varies: Floats, most: Floats) -> Floats:
 
 
 def _table(parts: Sequence[Sequence[Parts]], numbers: str, values: str) -> tuple[Floats, Bools]:
-    """Return an array of shape (n_splits, n_numbers, n_methods), and which numbers a split has; zero where it has not."""
+    """Return values by split, number and method, zero where a split lacks the number; and which numbers it has."""
     every = np.array(sorted({n for split in parts for each in split for n in getattr(each, numbers)}), dtype=np.int64)
     out, has = np.zeros((len(parts), len(every), len(parts[0]))), np.zeros((len(parts), len(every)), bool)
     for k, split in enumerate(parts):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Floats, Ints, sums_at
 from ..writing import counted, visible, write_metric, write_percent
+from .accounts import Account
 from .attribution import NumberMixtures, Sampling, attribute, has_pieces, players_of, scores_rows_alone, summed_parts
 from .explaining import cut_apart
 from .judging import default_metrics, judge_model, read_metrics, rule_of
@@ -64,8 +64,8 @@ class ColumnImportance:
     contribution: float | None = None
 
 
-@dataclass(frozen=True)
-class Importance:
+@dataclass(frozen=True, repr=False)
+class Importance(Account):
     """What matters overall.
 
     Attributes
@@ -181,34 +181,6 @@ class Importance:
     def _short_names(self) -> dict[str, str]:
         names = [each.feature for each in self.columns]
         return dict(zip(names, cut_apart([visible(" ".join(name.split())) for name in names], _LONGEST), strict=True))
-
-    def __str__(self) -> str:
-        """Write the sentence, the table and the notes."""
-        lines = [self.head(), *self.table()]
-        width = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-        rows = [
-            "  ".join([line[0].ljust(width[0]), *(line[k].rjust(width[k]) for k in range(1, len(line)))])
-            for line in lines
-        ]
-        return "\n".join([self.headline(), "", *rows, "", *self.notes()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """Write the same for a notebook; every name is escaped."""
-
-        def row(tag: str, cells: tuple[str, ...]) -> str:
-            side = ("left", *["right"] * (len(cells) - 1))
-            made = (
-                f'<{tag} style="text-align:{at}">{html.escape(cell)}</{tag}>'
-                for at, cell in zip(side, cells, strict=True)
-            )
-            return f"<tr>{''.join(made)}</tr>"
-
-        body = "".join(row("td", line) for line in self.table())
-        notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes())
-        table = f"<table><thead>{row('th', self.head())}</thead><tbody>{body}</tbody></table>"
-        return f"<div><p>{html.escape(self.headline())}</p>{table}{notes}</div>"
 
 
 def _unsigned_zero(written: str) -> str:
@@ -482,7 +454,7 @@ def _choose(wanted: int | Sequence[int | str] | None, names: list[str], contribu
         return np.sort(np.argsort(-np.abs(contribution), kind="stable")[:most])
     place = {name: number for number, name in enumerate(names)}
     found = []
-    for each in [wanted] if isinstance(wanted, str) else wanted:
+    for each in wanted:
         number = place.get(each) if isinstance(each, str) else each
         if number is None or not 0 <= number < len(names):
             near = suggest(each, names) if isinstance(each, str) else f"there are {len(names):,}, from 0 on"

@@ -41,7 +41,7 @@ class Influence:
         To first order the values differ from their expectations by the sum over the units; each column's mean is about
         zero.
     few : array of shape (n_units,)
-        √(n/(n − 1)) of the n units that a unit's part was taken about the mean of: deviations from a mean of few are too
+        √(n/(n − 1)) of the n units about whose mean a unit's part was taken: deviations from a mean of few are too
         small by its inverse.
     unit : {"rows", "groups", "items"}
     number : array of shape (n_units,)
@@ -72,7 +72,7 @@ class Influence:
 
     @property
     def deviations(self) -> Floats:
-        """Return the parts of these units by themselves, as large as they are in truth: what the covariance is made of."""
+        """The parts, as large as they are in truth where these units are all: the covariance is made of them."""
         return np.asarray(self.parts * self.few[:, None])
 
     def covariance(self) -> Floats:

@@ -440,7 +440,7 @@ def _rank_windows(pairs: GradedPairs, scores: Floats) -> tuple[AnyWindows, bool]
 
 
 def _ranks(ascending: Floats) -> Floats:
-    """Number the scores of sorted rows, within each group in ascending order and equal ones alike."""
+    """Return ranks of the scores of sorted rows: rising within each group, equal ones alike."""
     return np.concatenate([[0.0], np.cumsum(ascending[1:] != ascending[:-1])])[: len(ascending)]
 
 
