@@ -439,22 +439,20 @@ def _choose(wanted: int | Sequence[int | str] | None, names: list[str], contribu
     """Return the columns to shuffle, by their numbers."""
     if wanted is None and len(names) <= MOST_SHUFFLED:
         return np.arange(len(names))
-    if wanted is None or isinstance(wanted, Integral):
+    if wanted is None or isinstance(wanted, int | np.integer):
         if contribution is None:
-            many = (
-                f"there are {len(names):,} columns, and shuffling them one by one takes long" if wanted is None else ""
-            )
+            why = f"there are {len(names):,} columns, too many to shuffle each of them, and"
+            why = why if wanted is None else f"columns={wanted} asks for those that contribute most, and"
             raise ValueError(
-                f"{many or f'columns={wanted} asks for those that contribute most'}, but what each contributes is not "
-                "known of this model; name those to shuffle (columns=[…], --column)"
+                f"{why} what each contributes to this model is not known; name those to shuffle (columns=[…], --column)"
             )
         most = _SHUFFLED_OF_MANY if wanted is None else int(wanted)
         if most < 1:
-            raise ValueError(f"columns={wanted} is none; give how many at least, or their names")
+            raise ValueError(f"columns={wanted} is none; give how many, or their names")
         return np.sort(np.argsort(-np.abs(contribution), kind="stable")[:most])
     place = {name: number for number, name in enumerate(names)}
     found = []
-    for each in wanted:
+    for each in [wanted] if isinstance(wanted, str) else wanted:
         number = place.get(each) if isinstance(each, str) else each
         if number is None or not 0 <= number < len(names):
             near = suggest(each, names) if isinstance(each, str) else f"there are {len(names):,}, from 0 on"

@@ -148,8 +148,8 @@ def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
     levels, level, count = np.unique(grades.level[rows], return_inverse=True, return_counts=True)
     # of two levels each is a sample of its own (DeLong); of more, the rows are one sample, levels and all
     squares = np.array([part.pair_square(value) for part, value in zip(parts, values, strict=True)])
-    found = _simple(values, by_row, "rows", rows, squares)
-    return replace(found, few=few_factor(count)[level]) if len(levels) == 2 else found
+    one_sample = _simple(values, by_row, "rows", rows, squares)
+    return replace(one_sample, few=few_factor(count)[level]) if len(levels) == 2 else one_sample
 
 
 def _simple(values: Floats, parts: Floats, unit: Unit, number: Ints, squares: Floats | None = None) -> Influence:
