@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .order import Comparisons, Grades, OrderSum, refuse_beside
 from .scoring import list_scores
-from .spaces import Pairs
+from .spaces import Pairs, naming_columns
 from .sweeps import Floats, Ints
 
 
@@ -105,10 +105,11 @@ class Sample:
 
     def fit(self, model: Any) -> Any:
         """Fit a model, with the groups and row weights that it asks for."""
-        if not isinstance(self.target, Given):
-            return model.fit(self.X, self.target)
-        asked = {name: getattr(self.target, name) for name in self._asked_for(model)}
-        return model.fit(self.X, self.target.y, **asked)
+        with naming_columns(model, self.X):
+            if not isinstance(self.target, Given):
+                return model.fit(self.X, self.target)
+            asked = {name: getattr(self.target, name) for name in self._asked_for(model)}
+            return model.fit(self.X, self.target.y, **asked)
 
     def scores(self, model: Any) -> Floats:
         """Return a fitted model's score of each row or item; of pairs, the difference of the two."""

@@ -141,7 +141,7 @@ def test_order_puts_what_the_model_cannot_tell_apart_into_one_band(run, games, m
 
 def test_a_confidence_that_is_asked_for_goes_by_held_out_pairs(run, games):
     run("fit", games, *ITEMS, "--model", "compare-svm", "-o", "m.wo")
-    assert "less than 90% of the time" in run("order", "m.wo", "players.csv", "--confidence", "0.9").out
+    assert "less than 90 % of the time" in run("order", "m.wo", "players.csv", "--confidence", "0.9").out
     assert "no difference" in run("order", "m.wo", "players.csv").out
 
 

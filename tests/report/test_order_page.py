@@ -13,7 +13,7 @@ import pytest
 import wellorder as wo
 from tests.report import tables
 from tests.report.test_page import Page
-from wellorder.data import Table, TableRanker
+from wellorder.data import Table, TableRanker, read_for
 from wellorder.evaluation import chances_of, fit_table, order_items
 from wellorder.report import look_at_order, render_order, write_order
 
@@ -164,3 +164,16 @@ def test_items_beyond_what_a_page_can_carry_are_counted(monkeypatch, look):
     source = render_order(look)
     assert len(carried(source)["rows"]) == 50
     assert "the first 50 of 300 items" in Page(source).words
+
+
+def test_columns_that_the_model_does_not_look_at_are_named(tmp_path):
+    wines = pl.DataFrame({"ph": [3.0, 3.1, 3.4, 3.6], "quality": [4, 5, 6, 7]})
+    model = TableRanker(wo.RankSVM(), target="quality").fit(wines)
+    path = tmp_path / "new.csv"
+    wines.with_columns(cellar=pl.lit(1), note=pl.lit("<b>dry</b>")).write_csv(path)
+    look = look_at_order(model, read_for(model, path))
+    assert look.spare == ("cellar", "note")  # the target is none of them: it was learned from
+    words = Page(render_order(look)).words
+    assert "It has not learned from these columns of the file, and does not look at them: cellar, note." in words
+    wines.write_csv(path)
+    assert "of the file, and does not look" not in render_order(look_at_order(model, read_for(model, path)))

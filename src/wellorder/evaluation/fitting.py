@@ -16,6 +16,7 @@ from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
 from ..scoring import gives_probabilities, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
+from ..writing import write_percent
 from .judging import Foretold, default_metrics, foretell, read_metrics, rule_of, threshold_of, wants_probabilities
 from .methods import METHODS, find_method, foretelling_methods, make_seeded, refuse_silent
 from .searching import choose_params
@@ -442,8 +443,10 @@ def _note(least: float | None, confidence: float) -> str:
     if least is None:
         return "no bands: the model was fitted with --no-bands, or had no held-out pair"
     if least == float("inf"):
-        return f"one band: on held-out rows no distance between scores made an order {confidence:.0%} sure"
+        return (
+            f"one band: on held-out rows no distance between scores made an order {write_percent(confidence, 0)} sure"
+        )
     return (
         f"items of one band are less than {least:.3g} below its first: on held-out rows, pairs that close stood in the "
-        f"right order less than {confidence:.0%} of the time; items of two bands may be as close as that"
+        f"right order less than {write_percent(confidence, 0)} of the time; items of two bands may be as close as that"
     )
