@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..deadline import time_is_up, warn_of_time
+from ..losses import log_total, outcome_shares, tied_probabilities
 from ..state import Part, absent_or, both, checked, count, figures, floats, places, whole
 from ..sweeps import Floats, Ints, dot, near_one
 from .system import Before, Games, RatingSystem, check_number
@@ -105,23 +106,6 @@ class Bend:
         return np.where((games.free > 0) & (whole > 0), whole, 1.0)
 
 
-def tied_probabilities(d: Floats, log_nu: float) -> Floats:
-    """Return P(left), P(tie), P(right) for differences d, one line each: e^{−d/2}, ν, e^{d/2} over their sum."""
-    return np.column_stack(_probabilities(d, log_nu))
-
-
-def _probabilities(d: Floats, log_nu: float) -> tuple[Floats, Floats, Floats]:
-    total = _log_total(d, log_nu)
-    return np.exp(-0.5 * d - total), np.exp(log_nu - total), np.exp(0.5 * d - total)
-
-
-def _log_total(d: Floats, log_nu: float) -> Floats:
-    """Return log(e^{−d/2} + ν + e^{d/2}); the largest of them is taken out, so that none overflows."""
-    size = 0.5 * np.abs(d)
-    most = np.maximum(size, log_nu)
-    return np.asarray(most + np.log(np.exp(size - most) + np.exp(-size - most) + np.exp(log_nu - most)))
-
-
 def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
     """Minimise −Σ w log P(outcome) + ½ ridge (Σ r² + α²) until no derivative exceeds ``tol``.
 
@@ -177,13 +161,13 @@ def _value(games: TiedGames, at: Floats) -> float:
     own = 0.5 * games.outcome * d
     if games.has_ties:
         own = np.where(games.outcome == 0, at[-1], own)
-    fit = dot(games.weight, _log_total(d, at[-1]) - own)
+    fit = dot(games.weight, log_total(d, at[-1]) - own)
     return fit + 0.5 * games.ridge * dot(at[:-1], at[:-1])
 
 
 def _expand(games: TiedGames, at: Floats) -> tuple[Floats, Bend]:
     """Return gradient and Hessian: with h = (½, −½, 0) for (right, left, tie), E[h] − h and the variances."""
-    left, tie, right = _probabilities(games.differences(at), at[-1])
+    left, tie, right = outcome_shares(games.differences(at), at[-1])
     lean = 0.5 * (right - left)
     w = games.weight
     gradient = games.spread(w * (lean - 0.5 * games.outcome), w * (tie - (games.outcome == 0)))
