@@ -64,7 +64,6 @@ def test_probabilities_are_those_of_davidson():
     d = ranker.ratings_[[1, 5]] - ranker.ratings_[[3, 0]]
     np.testing.assert_allclose(ranker.probabilities(d), ranker.system_.predict_proba([3, 0], [1, 5]))
     np.testing.assert_allclose(ranker.probabilities(d), ranker.probabilities(-d)[:, ::-1])
-    assert not hasattr(wo.ratings.RatingRanker(wo.ratings.Elo()), "probabilities")
     decided = wo.Comparisons([0, 1, 2], [1, 2, 0], [1, 1, 1])
     assert wo.ratings.RatingRanker().fit(np.zeros((3, 1)), decided).probabilities([0.0]).tolist() == [[0.5, 0.0, 0.5]]
 

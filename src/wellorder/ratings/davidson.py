@@ -9,13 +9,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from ..deadline import time_is_up, warn_of_time
-from ..losses import log_total, outcome_shares, tied_probabilities
+from ..losses import Calibration, log_total, outcome_shares, tied_probabilities
 from ..state import Part, absent_or, both, checked, count, figures, floats, places, whole
 from ..sweeps import Floats, Ints, dot, near_one
-from .system import Before, Games, RatingSystem, check_number
+from .system import Before, Games, RatingSystem, Uncertainty, check_number
 
 # --------------------------------------------------------------------------------------------------
 # The most likely Bradley–Terry ratings of games with ties: Newton's method, its steps by conjugate gradients.
@@ -104,6 +105,24 @@ class Bend:
         sums = sum(np.bincount(side, self.own, games.n_players) for side in games.sides)
         whole = np.concatenate([sums, [self.own.sum(), self.tie.sum()]]) + games.penalty
         return np.where((games.free > 0) & (whole > 0), whole, 1.0)
+
+    @property
+    def matrix(self) -> Floats:
+        """The Hessian, dense; 1 on the diagonal for parameters that are not fitted."""
+        games = self.games
+        left, right = games.sides
+        n, game = len(games.free), np.arange(len(left))
+        ones = np.ones(len(left))
+        side = np.full(len(left), n - 2)
+        by_game = sp.coo_array(
+            (np.concatenate([ones, -ones, -ones]), (np.tile(game, 3), np.concatenate([right, left, side]))),
+            shape=(len(left), n),
+        ).tocsr()
+        out = (by_game.T @ (by_game * self.own[:, None])).toarray()
+        out[:, -1] = out[-1] = by_game.T @ self.cross
+        out[-1, -1] = self.tie.sum()
+        out *= games.free[:, None] * games.free
+        return np.asarray(out + np.diag(games.penalty * games.free + (1.0 - games.free)))
 
 
 def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
@@ -228,6 +247,9 @@ def merge_games(players: Ints, outcome: Ints, weight: Floats) -> tuple[Ints, Int
 # The model.
 
 
+_MOST_DENSE = 3_000
+"""Players up to whom the whole Hessian is inverted: a second."""
+
 _MOST_LOG = 700.0
 """Numbers whose logarithms are larger, or below its negative, are infinity and zero to a computer."""
 
@@ -337,9 +359,32 @@ class Davidson(RatingSystem):
         p = self.predict_proba(left, right)
         return np.asarray(p[:, 2] + 0.5 * p[:, 1])
 
-    def predict_proba(self, left: Any, right: Any) -> Floats:
-        """Return P(left wins), P(tie), P(right wins), one line a game."""
-        return tied_probabilities(self.compare(left, right), float(self._parameters[-1]))
+    def predict_proba(self, left: Any, right: Any, *, first_move: bool = True) -> Floats:
+        """Return P(left wins), P(tie), P(right wins), one line a game; ``first_move=False``: nobody has it."""
+        difference = self.compare(left, right) + (0.0 if first_move else self.advantage_)
+        return tied_probabilities(difference, float(self._parameters[-1]))
+
+    def _meaning(self) -> Calibration:
+        return Calibration(1.0, self.ties_)
+
+    def uncertainty(self) -> Uncertainty:
+        """Return how uncertain the ratings are, by the curvature of the objective at its minimum, ridge included.
+
+        They are measured from the mean of all: the height of the whole says nothing of anybody's place. With more than
+        3,000 players the variance of each is that with all others known, which is somewhat less.
+        """
+        self._begin()
+        games = self._games()
+        unplayed = 1.0 / float(self.ridge)
+        if not len(self._outcome):
+            return Uncertainty(np.append(np.full(games.n_players, unplayed), unplayed))
+        _, bend = _expand(games, self._parameters)
+        if games.n_players > _MOST_DENSE:
+            return Uncertainty(np.append(1.0 / bend.diagonal[:-2], unplayed))
+        covariance = np.linalg.inv(bend.matrix)[:-2, :-2]
+        own, height = covariance.mean(axis=0), float(covariance.mean())
+        covariance = covariance - own - own[:, None] + height
+        return Uncertainty(np.append(np.maximum(covariance.diagonal(), 0.0), unplayed + height), covariance)
 
     def predict(self, left: Any, right: Any) -> Ints:
         """Return the most likely outcome of each game: −1, 0 or 1; 0 where both players are as likely to win."""
@@ -404,9 +449,7 @@ class Davidson(RatingSystem):
     def _maximise(self) -> None:
         if not self._decided:
             return
-        games = TiedGames(
-            self._players, self._outcome, self._weight, len(self.ratings_), float(self.ridge), bool(self.first_move)
-        )
+        games = self._games()
         start = np.where(np.isfinite(self._parameters), self._parameters, 0.0)
         self._parameters, self.n_iter_, converged = most_likely(
             games, start, tol=float(self.tol), max_iter=int(self.max_iter)
@@ -420,6 +463,11 @@ class Davidson(RatingSystem):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _games(self) -> TiedGames:
+        return TiedGames(
+            self._players, self._outcome, self._weight, len(self.ratings_), float(self.ridge), bool(self.first_move)
+        )
 
     def _unknown(self) -> float:
         return 0.0
