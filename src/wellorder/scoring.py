@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .order import Kind
-from .spaces import Pairs
 from .sweeps import is_tensor
 
 
@@ -64,17 +63,6 @@ def gives_probabilities(model: Any, of: Kind) -> bool:
     if of == "grades":
         return hasattr(model, "predict_proba") and not hasattr(model, "compare")
     return hasattr(model, "probabilities_between") or (hasattr(model, "compare") and hasattr(model, "predict_proba"))
-
-
-def pair_probabilities(model: Any, X: Any, left: Any, right: Any, *, first_move: bool = True) -> npt.NDArray[Any]:
-    """Return P(left better), P(tie) and P(right better) of pairs of rows of X, by number.
-
-    A model that rates rows by name (``probabilities_between``) does not look at X, and takes −1 for a stranger; all
-    others are handed the two rows. ``first_move=False``: as if standing on the left were worth nothing.
-    """
-    if hasattr(model, "probabilities_between"):
-        return np.asarray(model.probabilities_between(left, right, first_move=first_move))
-    return np.asarray(model.predict_proba(Pairs(X, left, right)))
 
 
 def ranks_lists(model: Any) -> bool:

@@ -316,5 +316,3 @@ def test_probabilities_are_symmetric_calibrated_and_asked_for():
     assert wo.metrics.comparison_log_loss(y[2000:], P) < 0.85 * wo.metrics.comparison_log_loss(
         y[2000:], np.tile(shares, (2000, 1))
     )
-
-

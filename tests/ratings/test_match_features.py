@@ -78,9 +78,12 @@ def test_a_match_to_come_is_described_as_it_will_be(seed, n, timed):
     assert found.pairs.shape == (2, 2, 16)
     for side, place in ((whole.left[-1], found.left[1]), (whole.right[-1], found.right[1])):
         assert found.items[place] == pytest.approx(whole.items[side], rel=1e-9, abs=1e-9)
-    assert before.items.tolist() == wo.ratings.match_features(
-        left[:-1], right[:-1], outcome[:-1], time=None if time is None else time[:-1]
-    ).items.tolist()
+    assert (
+        before.items.tolist()
+        == wo.ratings.match_features(
+            left[:-1], right[:-1], outcome[:-1], time=None if time is None else time[:-1]
+        ).items.tolist()
+    )
 
 
 def test_matches_to_come_want_times_that_are_to_come():

@@ -13,14 +13,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..scoring import (
-    advantage_of,
-    count_fitted_groups,
-    gives_probabilities,
-    list_scores,
-    pair_probabilities,
-    ranks_lists,
-)
+from ..samples import pair_probabilities
+from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, list_scores, ranks_lists
 from ..state import (
     ANY,
     Part,
@@ -379,8 +373,9 @@ class TableRanker(Stored, BaseEstimator):
                 found = suggest(first, known, "the model was fitted on")
                 problem = f"the item {first!r} is not among those that were compared; {found}"
                 raise row_error(X.places if isinstance(X, Table) else None, problem, strangers[0])
+            # from one place, so that it is said once, whatever the model is asked about them
             what = f"{first!r} was" if n == 1 else f"{n:,} items ({first!r} is the first) were"
-            warnings.warn(f"{what} never compared: the rating is the one that all start with", stacklevel=2)
+            warnings.warn(f"{what} never compared: the rating is the one that all start with", stacklevel=1)
         return np.array([number_of.get(name, -1) for name in names], dtype=np.int64)
 
     def _item_names(self, X: Any) -> Iterable[Any]:

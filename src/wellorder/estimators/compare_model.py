@@ -179,8 +179,8 @@ def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats, *, scaled:
     threshold = best_threshold(pairs.differences(scores), pairs.outcome, pairs.weight)
     warnings.warn(
         f"the model is degenerate: its threshold for ties would be {-bias:.3g}, which should be above 0; the one that "
-        f"fits the training pairs best is taken instead. Raise C{'' if scaled else f', or {SCALING}'}; where ties are few, "
-        "ThresholdCompare does as well",
+        f"fits the training pairs best is taken instead. Raise C{'' if scaled else f', or {SCALING}'}; where ties are "
+        "few, ThresholdCompare does as well",
         stacklevel=4,
     )
     return (1.0 / threshold, 1.0) if threshold > 0 else (1.0, 0.0)

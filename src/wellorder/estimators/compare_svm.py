@@ -28,7 +28,7 @@ from ..spaces import (
     resolve_gamma,
 )
 from ..state import Part, count, figure, floats, number, truth, tuple_of
-from ..sweeps import Array, Bools, Floats, Ints
+from ..sweeps import Array, Bools, Floats
 from .base import by_rows, check_option, check_positive, check_whole, hold_rows, warn_if_not_converged
 from .compare_model import (
     SCALING,

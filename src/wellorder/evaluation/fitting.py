@@ -153,7 +153,7 @@ def bands_by_doubt(scores: Floats, doubt: Uncertainty, confidence: float) -> Int
     >>> import numpy as np
     >>> from wellorder.ratings import Uncertainty
     >>> doubt = Uncertainty(np.array([1.0, 1.0, 100.0, 1.0, 100.0]))
-    >>> bands_by_doubt(np.array([5.0, 2.0, 1.0, 0.0]), doubt, confidence=0.75).tolist()
+    >>> bands_by_doubt(np.array([5.0, 2.0, 1.9, 1.8]), doubt, confidence=0.75).tolist()
     [1, 2, 1, 2]
     """
     enough = float(norm.ppf(confidence))
@@ -404,9 +404,7 @@ def _doubted_lists(
     return tuple(lists)
 
 
-def _list(
-    table: Table, members: Ints, scores: Floats, names: Any, band: Ints | None, top: int | None
-) -> OrderedList:
+def _list(table: Table, members: Ints, scores: Floats, names: Any, band: Ints | None, top: int | None) -> OrderedList:
     label = None if table.groups is None else table.groups[members[0]]
     rows = members[np.argsort(-scores[members], kind="stable")[:top]]
     return OrderedList(label, _rows(members, scores, names, band)[:top], tuple(rows.tolist()))

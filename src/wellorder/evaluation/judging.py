@@ -14,8 +14,8 @@ import numpy as np
 
 from ..metrics import AnyMetric, Definition, Metric, comparison_roc, ndcg, order_error_rates, parse
 from ..order import Comparisons, Grades, Kind, refuse_beside
-from ..samples import Sample
-from ..scoring import advantage_of, gives_probabilities, pair_probabilities
+from ..samples import Sample, pair_probabilities
+from ..scoring import advantage_of, gives_probabilities
 from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
 

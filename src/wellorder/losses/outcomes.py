@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..sweeps import Floats, Ints
+from ..sweeps import Bools, Floats, Ints
 
 _MOST_STEPS = 100
 _TINY = 1e-300
@@ -94,7 +94,7 @@ def root_mean_square(values: Floats, weight: Floats) -> float:
     return float(np.sqrt(np.average(np.square(values), weights=weight)))
 
 
-def _aims(decided: Floats, weight: Floats) -> Floats:
+def _aims(decided: Bools, weight: Floats) -> Floats:
     """Return what each outcome counts as: mostly itself, and a little of the others."""
     n_decided, n_ties = float(weight[decided].sum()), float(weight[~decided].sum())
     if n_ties == 0:
@@ -104,9 +104,7 @@ def _aims(decided: Floats, weight: Floats) -> Floats:
     return np.column_stack([slips, np.where(decided, slips, 1 - 2 * slips), np.where(decided, 1 - 2 * slips, slips)])
 
 
-def _most_likely(
-    x: Floats, target: Floats, weight: Floats, *, with_ties: bool, rein: float, one: float
-) -> Floats:
+def _most_likely(x: Floats, target: Floats, weight: Floats, *, with_ties: bool, rein: float, one: float) -> Floats:
     """Maximise Σ ω Σ target · log P over the columns' factors, the first of them ≥ 0 and held to ``one``, and log ν."""
     tied, decided = float(weight @ target[:, 1]), float(weight @ (1 - target[:, 1]))
     k = x.shape[1]

@@ -234,6 +234,8 @@ def match_features(
     record = game_sweep("records", len(games))(
         games.players, games.score, games.bounds, when, by_game[games.row], len(games.added), float(memory)
     )
+    assert by_glicko.left_deviation is not None
+    assert by_glicko.right_deviation is not None
     played = Played(games, games.added, *systems, by_game[games.row], float(memory))
     return _described(
         by_game,

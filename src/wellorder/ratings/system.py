@@ -280,7 +280,7 @@ class Uncertainty:
 
     def deviation(self, players: Any) -> Floats:
         """Return the standard deviations of the ratings."""
-        return np.sqrt(self.variance[players])
+        return np.asarray(np.sqrt(self.variance[players]))
 
     def between(self, one: Any, other: Any) -> Floats:
         """Return the standard deviations of rating differences; 0 for a player and themselves."""
@@ -288,7 +288,7 @@ class Uncertainty:
         total = self.variance[one] + self.variance[other]
         if self.covariance is not None:
             known = (one >= 0) & (other >= 0)
-            total = total - 2.0 * np.where(known, self.covariance[one, other], 0.0) if len(self.covariance) else total
+            total = total - 2.0 * np.where(known, self.covariance[one, other], 0.0)
         same = (one == other) & (one >= 0)
         return np.asarray(np.sqrt(np.where(same, 0.0, np.maximum(total, 0.0))))
 
@@ -487,7 +487,7 @@ class StreamedSystem(RatingSystem):
     _state: dict[str, Floats]
     """What is known of each player, by name; in the order in which the sweep takes it."""
 
-    _met: dict[str, Floats]
+    _met: dict[str, Array]
     """Of the latest games, in the order of time: right rating less left one before it, how much of that counts, and how
     it ended."""
 
@@ -551,7 +551,7 @@ class StreamedSystem(RatingSystem):
         return before
 
     def _certainty(self, left: Floats | None, right: Floats | None, rows: Ints) -> Floats:
-        """Return how much of a difference counts, given the deviations of two ratings: all of it where there are none."""
+        """Return how much of a difference counts, given the deviations of two ratings: all where there are none."""
         if left is None or right is None:
             return np.ones(len(rows))
         spread = LOGIT * np.hypot(left[rows], right[rows])
@@ -589,7 +589,9 @@ class StreamedSystem(RatingSystem):
         """What differences mean: ``slope``, ``ties`` and ``side``, fitted to how players stood before their games."""
         self._begin()
         if not hasattr(self, "_met"):
-            raise ValueError("this model was saved by a version that kept no games to fit probabilities to; fit it anew")
+            raise ValueError(
+                "this model was saved by a version that kept no games to fit probabilities to; fit it anew"
+            )
         if not len(self._met["outcome"]):
             raise ValueError("no game has been rated yet, and probabilities are fitted to games; call fit first")
         if not hasattr(self, "_calibration"):
@@ -597,7 +599,8 @@ class StreamedSystem(RatingSystem):
             sides = -met["certainty"] if isinstance(self.advantage, str) else None
             difference = LOGIT * met["certainty"] * (met["difference"] - self._given)
             ones = np.ones(len(difference))
-            self._calibration = tuple(calibrate(difference, met["outcome"], ones, sides=sides, rein=_REIN))
+            slope, ties, side = calibrate(difference, met["outcome"], ones, sides=sides, rein=_REIN)
+            self._calibration = slope, ties, side
         return Calibration(*self._calibration)
 
     def predict_proba(self, left: Any, right: Any, *, first_move: bool = True) -> Floats:

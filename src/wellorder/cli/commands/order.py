@@ -70,8 +70,8 @@ def command(
     Items of one band cannot be told from its first: on held-out rows, pairs as close as that stood in the right order
     less often than the confidence asks for. A model that learned from comparisons with ties knows how close is too
     close: it would call items of one band no different from its first. The last of one band and the first of the next
-    may be close, too. Ratings that know how sure they are (Glicko's, Davidson's) go by that: an item is of the first band
-    from whose first it cannot be told, and 'deviation' says how uncertain each rating is.
+    may be close, too. Ratings that know how sure they are (Glicko's, Davidson's) go by that: an item is of the first
+    band from whose first it cannot be told, and 'deviation' says how uncertain each rating is.
 
     Without ITEMS, a model that rates items by name puts all those in order that it was fitted on.
     """
