@@ -360,7 +360,7 @@ def test_ratings_are_put_in_order_without_a_file_by_how_sure_they_are(run, tmp_p
             sure = {band: apart[band] >= 1.645 * _doubt(doubt, names, first[band], name) for band in apart}
             assert [band for band, told in sure.items() if not told or first[band] == name] == [row["band"]]
         said = run("order", "m.wo").out
-        assert "less than 75% sure" in said
+        assert "less than 75 % sure" in said
         assert "deviation" in said
     fit(run, "teams.csv", "elo")
     said = run("order", "m.wo").out

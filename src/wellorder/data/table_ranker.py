@@ -264,8 +264,8 @@ class TableRanker(Stored, BaseEstimator):
         """How many groups the ranker was fitted on."""
         return count_fitted_groups(self.ranker_)
 
-    def known_items(self) -> Table:
-        """Return the items that the model knows by name: those that it was fitted on.
+    def known_items(self, source: str = "the items that the model knows") -> Table:
+        """Return the items that the model knows by name: those that it was fitted on. ``source``: what to call them.
 
         Raises
         ------
@@ -276,7 +276,7 @@ class TableRanker(Stored, BaseEstimator):
         if self.encoder_ is not None:
             raise ValueError("the model scores items by their columns, and knows none by name; name the file of items")
         names = np.array(self.items_ or [], dtype=object)
-        return Table("the items that the model was fitted on", _identity(len(names)), ids=names, item=self.item_)
+        return Table(source, _identity(len(names)), ids=names, item=self.item_)
 
     @property
     def takes_strangers(self) -> bool:

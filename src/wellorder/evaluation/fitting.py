@@ -17,6 +17,7 @@ from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
 from ..scoring import gives_probabilities, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
+from ..writing import write_percent
 from .judging import Foretold, default_metrics, foretell, read_metrics, rule_of, threshold_of, wants_probabilities
 from .methods import METHODS, find_method, foretelling_methods, make_seeded, refuse_silent
 from .searching import choose_params
@@ -423,15 +424,23 @@ class Chances:
         That there is no difference between the two, where the model has learned from ties.
     how : str
         Where this comes from.
+    deviation : array of shape (n,) or None
+        How uncertain the score of each row is, where chances go by that: those by distance are of two rows as most are.
     """
 
     distance: Floats
     above: Floats
     tie: Floats | None
     how: str
+    deviation: Floats | None = None
 
-    def at(self, difference: float) -> float:
-        """Return the chance for two scores that are so far apart, whichever is higher; beyond the last, the last."""
+    def at(self, difference: float, one: int | None = None, other: int | None = None) -> float:
+        """Return the chance for two scores that are so far apart, whichever is higher; beyond the last, the last.
+
+        ``one`` and ``other`` are the two rows, which it takes account of where it knows how uncertain each is.
+        """
+        if self.deviation is not None and one is not None and other is not None:
+            return float(norm.cdf(abs(difference) / np.hypot(self.deviation[one], self.deviation[other])))
         return float(np.interp(abs(difference), self.distance, self.above))
 
 
@@ -442,8 +451,12 @@ _STEPS = 65
 def chances_of(model: TableRanker, table: Table) -> Chances | None:
     """Return what score differences of a model mean: its own probabilities, or what held-out pairs showed.
 
-    None where the model was fitted without looking at held-out pairs, or orders nothing here.
+    None where the model was fitted without looking at held-out pairs, or orders nothing here. Of ratings that know how
+    uncertain they are, the chances are that one is really higher; of others, that its item wins the next comparison.
     """
+    doubt = model.uncertainty(table) if len(table) > 1 else None
+    if doubt is not None:
+        return _doubted_chances(np.asarray(model.decision_function(table), dtype=float), doubt)
     if model.supervision_ == "comparisons" and hasattr(model, "predict_proba") and len(table) > 1:
         scores = np.asarray(model.decision_function(table), dtype=float)
         order = np.argsort(-scores, kind="stable")
@@ -460,6 +473,15 @@ def chances_of(model: TableRanker, table: Table) -> Chances | None:
     if model.resolution_ is None or not model.spread_ > 0:
         return None
     return held_out_chances(model.resolution_, model.spread_)
+
+
+def _doubted_chances(scores: Floats, doubt: Uncertainty) -> Chances:
+    """Return how likely the higher of two ratings is really the higher, the two taken as independent."""
+    deviation = doubt.deviation(np.arange(len(scores)))
+    distance = np.linspace(0.0, max(float(np.ptp(scores)), 1e-9), _STEPS)
+    above = norm.cdf(distance / (np.sqrt(2.0) * float(np.median(deviation))))
+    how = "how sure the comparisons make it, given how uncertain each of the two ratings is"
+    return Chances(distance, above, None, how, deviation)
 
 
 def held_out_chances(curve: Rise, spread: float = 1.0) -> Chances:
@@ -496,9 +518,8 @@ _NO_DOUBT = "Elo's ratings do not say how sure they are, and bands go by distanc
 
 def _doubt_note(confidence: float) -> str:
     return (
-        f"items of one band cannot be told from its first: by their comparisons it is less than {confidence:.0%} sure "
-        "that they stand below it, be it that they are close or that little is known of them; deviation: how uncertain "
-        "a score is"
+        f"items of one band cannot be told from its first: it is less than {write_percent(confidence, 0)} sure that "
+        "they stand below it, be it that they are close or that little is known of them; deviation: how uncertain a score is"
     )
 
 

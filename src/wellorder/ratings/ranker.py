@@ -96,6 +96,7 @@ class RatingRanker(Stored, BaseEstimator):
             )
         self.system_ = (Davidson() if self.system is None else clone(self.system)).fit(games)
         self.system_._meaning()  # once, and kept with the model
+        _warn_if_one_side_wins(self.system_, games)
         self.ratings_ = self.system_.rating(np.arange(n_rows))
         self.unseen_ = float(self.system_.rating([_NOBODY])[0])
         differences = self.ratings_[games.right] - self.ratings_[games.left] - self.advantage_
@@ -174,6 +175,24 @@ class RatingRanker(Stored, BaseEstimator):
         }
 
 
+_ENOUGH = 10
+"""Decided comparisons, from which on it is no chance that all were won on one side."""
+
+
+def _warn_if_one_side_wins(system: RatingSystem, games: Comparisons) -> None:
+    """Say where the side tells everything: files with the winner first would teach that it always wins."""
+    decided = games.outcome[games.outcome != 0]
+    sided = getattr(system, "first_move", False) or getattr(system, "advantage", 0.0) == "fit"
+    if sided and len(decided) >= _ENOUGH and (decided == decided[0]).all():
+        side, name = ("right", "left")[int(decided[0] < 0)], type(system).__name__
+        what = "first_move=True" if hasattr(system, "first_move") else "advantage='fit'"
+        warnings.warn(
+            f"all {len(decided):,} decided comparisons were won by the {side} one, and {name}({what}) takes that for "
+            "what the side is worth; leave it out if the winner was just written there",
+            stacklevel=4,
+        )
+
+
 def _between_two(y: Comparisons) -> Comparisons:
     """Leave out items that were compared with themselves, and what has no weight."""
     kept = y.left != y.right
@@ -194,7 +213,7 @@ METHODS = {
     "elo": Method(
         "ratings by name in the file's order, no features",
         lambda: RatingRanker(Elo()),
-        lambda size: {"system__k": [16.0, 32.0, 64.0], "system__advantage": [0.0, "fit"]},
+        lambda size: {"system__k": [16.0, 32.0, 64.0], "system__advantage": [0.0, *(["fit"] * size.has_sides)]},
         takes=("comparisons",),
         is_baseline=True,
         predicts_ties=True,
@@ -202,7 +221,7 @@ METHODS = {
     "glicko": Method(
         "ratings and their certainty by name in the file's order, no features",
         lambda: RatingRanker(Glicko()),
-        lambda size: {"system__deviation": [150.0, 350.0], "system__advantage": [0.0, "fit"]},
+        lambda size: {"system__deviation": [100.0, 350.0], "system__advantage": [0.0, *(["fit"] * size.has_sides)]},
         takes=("comparisons",),
         is_baseline=True,
         predicts_ties=True,
@@ -210,7 +229,10 @@ METHODS = {
     "davidson": Method(
         "Bradley–Terry ratings with ties by name, no features",
         lambda: RatingRanker(Davidson()),
-        lambda size: {"system__ridge": [0.03, 0.1, 0.3, 1.0, 3.0], "system__first_move": [False, True]},
+        lambda size: {
+            "system__ridge": [0.03, 0.1, 0.3, 1.0, 3.0],
+            "system__first_move": [False, *([True] * size.has_sides)],
+        },
         takes=("comparisons",),
         is_baseline=True,
         predicts_ties=True,

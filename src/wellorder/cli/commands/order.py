@@ -80,7 +80,7 @@ def command(
 
     refuse_overwriting([model, *items], output, report)
     ranker = load_table_model(model)
-    table = items_of(say_understood(read_for(ranker, items, **named))) if items else ranker.known_items()
+    table = items_of(say_understood(read_for(ranker, items, **named))) if items else ranker.known_items(model)
     ordered = order_items(ranker, table, confidence=confidence, top=top)
     rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]
     headers = [*(["list"] if ordered.has_groups else []), "rank", "band", "item", "score"]
