@@ -519,7 +519,8 @@ _NO_DOUBT = "Elo's ratings do not say how sure they are, and bands go by distanc
 def _doubt_note(confidence: float) -> str:
     return (
         f"items of one band cannot be told from its first: it is less than {write_percent(confidence, 0)} sure that "
-        "they stand below it, be it that they are close or that little is known of them; deviation: how uncertain a score is"
+        "they stand below it, be it that they are close or that little is known of them; deviation: how uncertain a "
+        "score is"
     )
 
 
