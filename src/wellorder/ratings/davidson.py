@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from ..deadline import time_is_up, warn_of_time
@@ -109,20 +110,15 @@ class Bend:
     @property
     def matrix(self) -> Floats:
         """The Hessian, dense; 1 on the diagonal for parameters that are not fitted."""
-        games = self.games
-        left, right = games.sides
-        n, game = len(games.free), np.arange(len(left))
-        ones = np.ones(len(left))
-        side = np.full(len(left), n - 2)
-        by_game = sp.coo_array(
-            (np.concatenate([ones, -ones, -ones]), (np.tile(game, 3), np.concatenate([right, left, side]))),
-            shape=(len(left), n),
-        ).tocsr()
-        out = (by_game.T @ (by_game * self.own[:, None])).toarray()
-        out[:, -1] = out[-1] = by_game.T @ self.cross
-        out[-1, -1] = self.tie.sum()
-        out *= games.free[:, None] * games.free
-        return np.asarray(out + np.diag(games.penalty * games.free + (1.0 - games.free)))
+        games, n = self.games, self.games.n_players
+        met = sp.coo_array((-self.own, games.sides), shape=(n + 2, n + 2)).toarray()
+        out = met + met.T
+        for last in (-2, -1):
+            direction = np.zeros(n + 2)
+            direction[last] = games.free[last]
+            out[last] = out[:, last] = self.product(direction)
+        np.fill_diagonal(out, self.diagonal)
+        return np.asarray(out)
 
 
 def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
@@ -247,8 +243,8 @@ def merge_games(players: Ints, outcome: Ints, weight: Floats) -> tuple[Ints, Int
 # The model.
 
 
-_MOST_DENSE = 3_000
-"""Players up to whom the whole Hessian is inverted: a second."""
+_MOST_DENSE = 2_000
+"""Players up to whom the whole Hessian is inverted: a few seconds at most."""
 
 _MOST_LOG = 700.0
 """Numbers whose logarithms are larger, or below its negative, are infinity and zero to a computer."""
@@ -371,7 +367,7 @@ class Davidson(RatingSystem):
         """Return how uncertain the ratings are, by the curvature of the objective at its minimum, ridge included.
 
         They are measured from the mean of all: the height of the whole says nothing of anybody's place. With more than
-        3,000 players the variance of each is that with all others known, which is somewhat less.
+        2,000 players the variance of each is that with all others known, which is somewhat less.
         """
         self._begin()
         games = self._games()
@@ -381,7 +377,8 @@ class Davidson(RatingSystem):
         _, bend = _expand(games, self._parameters)
         if games.n_players > _MOST_DENSE:
             return Uncertainty(np.append(1.0 / bend.diagonal[:-2], unplayed))
-        covariance = np.linalg.inv(bend.matrix)[:-2, :-2]
+        n_parameters = len(self._parameters)
+        covariance = cho_solve(cho_factor(bend.matrix), np.eye(n_parameters, n_parameters - 2))[:-2]
         own, height = covariance.mean(axis=0), float(covariance.mean())
         covariance = covariance - own - own[:, None] + height
         return Uncertainty(np.append(np.maximum(covariance.diagonal(), 0.0), unplayed + height), covariance)

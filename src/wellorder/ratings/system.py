@@ -464,7 +464,7 @@ def look_up(values: Floats, numbers: Ints, unknown: float) -> Floats:
 # Systems that rate game by game: a few numbers a player, changed as time passes.
 
 
-RECENT = 100_000
+RECENT = 20_000
 """Of so many games at most it is kept how the players stood before them, and how they ended: the latest."""
 
 _LEAST_SLOPE = 0.1
@@ -607,7 +607,7 @@ class StreamedSystem(RatingSystem):
         """Return P(left wins), P(draw), P(right wins), one line a game.
 
         Davidson's form with a slope and a weight of draws of its own, fitted to how the players stood before each game
-        that was rated (the latest 100,000): :attr:`calibration_`. ``expected`` is the system's own, and knows no draws.
+        that was rated (the latest 20,000): :attr:`calibration_`. ``expected`` is the system's own, and knows no draws.
         With ``first_move=False``, as if neither player had it.
         """
         found = self.calibration_
