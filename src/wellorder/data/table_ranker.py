@@ -323,10 +323,10 @@ class TableRanker(Stored, BaseEstimator):
     def _fit_comparisons(self, table: ComparisonTable) -> Array:
         ranker = clone(self.ranker)
         self.supervision_, self.levels_ = "comparisons", None
-        if not table.sides and any(name.endswith("first_move") and on for name, on in ranker.get_params().items()):
+        if not table.sides and (asked := _asks_for_sides(ranker)) is not None:
             raise ValueError(
-                f"first_move=True asks what the left place is worth, and in {table.source} the winner always stands "
-                "there; leave it out"
+                f"{asked} asks what the left place is worth, and in {table.source} the winner always stands there; "
+                "leave it out"
             )
         if table.described and getattr(ranker, "looks_at_features", True):
             self.encoder_, self.items_ = TableEncoder(), None
@@ -419,6 +419,15 @@ class TableRanker(Stored, BaseEstimator):
         for found in (getattr(ranker, "n_features_in_", None), None if rated is None else len(rated)):
             if found is not None and found != n:
                 raise ValueError(f"it takes {found} columns, and the table's are turned into {n}")
+
+
+def _asks_for_sides(ranker: Any) -> str | None:
+    """Return the parameter by which a ranker is told to find what the left place is worth, if it is."""
+    for path, value in ranker.get_params().items():
+        name = path.rpartition("__")[2]
+        if (name == "first_move" and value) or (name == "advantage" and isinstance(value, str)):
+            return f"{name}={value!r}"
+    return None
 
 
 def _check_curve(curve: tuple[Floats, Floats]) -> None:
