@@ -142,6 +142,17 @@ class Sample:
         return asked
 
 
+def pair_probabilities(model: Any, X: Any, left: Any, right: Any, *, first_move: bool = True) -> Floats:
+    """Return P(left better), P(tie) and P(right better) of pairs of rows of X, by number.
+
+    A model that rates rows by name (``probabilities_between``) does not look at X, and takes −1 for a stranger; all
+    others are handed the two rows. ``first_move=False``: as if standing on the left were worth nothing.
+    """
+    if hasattr(model, "probabilities_between"):
+        return np.asarray(model.probabilities_between(left, right, first_move=first_move))
+    return np.asarray(model.predict_proba(Pairs(X, left, right)))
+
+
 def read_sample(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sample:
     """See what an estimator is to learn from: graded rows, items with comparisons, or pairs with outcomes."""
     if isinstance(y, OrderSum):
