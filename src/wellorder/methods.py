@@ -34,6 +34,8 @@ class Size:
     """Different grades; none in comparisons."""
     has_features: bool = True
     """Whether anything is known of the items but their names."""
+    has_sides: bool = True
+    """Whether it may say something who stands on the left: not where the winner always stands on the same side."""
 
 
 # --------------------------------------------------------------------------------------------------

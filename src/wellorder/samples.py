@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .order import Comparisons, Grades, OrderSum, refuse_beside
 from .scoring import list_scores
-from .spaces import Pairs
+from .spaces import Pairs, naming_columns
 from .sweeps import Floats, Ints
 
 
@@ -105,10 +105,11 @@ class Sample:
 
     def fit(self, model: Any) -> Any:
         """Fit a model, with the groups and row weights that it asks for."""
-        if not isinstance(self.target, Given):
-            return model.fit(self.X, self.target)
-        asked = {name: getattr(self.target, name) for name in self._asked_for(model)}
-        return model.fit(self.X, self.target.y, **asked)
+        with naming_columns(model, self.X):
+            if not isinstance(self.target, Given):
+                return model.fit(self.X, self.target)
+            asked = {name: getattr(self.target, name) for name in self._asked_for(model)}
+            return model.fit(self.X, self.target.y, **asked)
 
     def scores(self, model: Any) -> Floats:
         """Return a fitted model's score of each row or item; of pairs, the difference of the two."""
@@ -139,6 +140,17 @@ class Sample:
                     "call .set_fit_request(sample_weight=True) on the step that should have them"
                 )
         return asked
+
+
+def pair_probabilities(model: Any, X: Any, left: Any, right: Any, *, first_move: bool = True) -> Floats:
+    """Return P(left better), P(tie) and P(right better) of pairs of rows of X, by number.
+
+    A model that rates rows by name (``probabilities_between``) does not look at X, and takes −1 for a stranger; all
+    others are handed the two rows. ``first_move=False``: as if standing on the left were worth nothing.
+    """
+    if hasattr(model, "probabilities_between"):
+        return np.asarray(model.probabilities_between(left, right, first_move=first_move))
+    return np.asarray(model.predict_proba(Pairs(X, left, right)))
 
 
 def read_sample(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sample:

@@ -62,7 +62,7 @@ def gives_probabilities(model: Any, of: Kind) -> bool:
     """Say whether a model, fitted or not, has probabilities: of grades, or of the outcomes of comparisons."""
     if of == "grades":
         return hasattr(model, "predict_proba") and not hasattr(model, "compare")
-    return hasattr(model, "probabilities") or (hasattr(model, "compare") and hasattr(model, "predict_proba"))
+    return hasattr(model, "probabilities_between") or (hasattr(model, "compare") and hasattr(model, "predict_proba"))
 
 
 def ranks_lists(model: Any) -> bool:

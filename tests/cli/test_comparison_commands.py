@@ -82,7 +82,7 @@ def test_lines_json_and_files(run, games, tmp_path):
     assert sorted(row["rank"] for row in items) == list(range(1, 13))
 
 
-@pytest.mark.parametrize("model", ["rank-svm", "rank-threshold", "elo", "glicko"])
+@pytest.mark.parametrize("model", ["rank-svm", "rank-threshold"])
 def test_models_without_probabilities_have_no_such_columns(run, games, model):
     fit(run, games, model, *ITEMS)
     found = rows_of(run("predict", "m.wo", games, *ITEMS))
@@ -122,7 +122,7 @@ def test_calibration_is_measured_by_name(run, games, options):
     ]
 
 
-@pytest.mark.parametrize("model", ["compare-svm", "rank-threshold", "rank-threshold-both", "davidson"])
+@pytest.mark.parametrize("model", ["compare-svm", "rank-threshold", "rank-threshold-both", "elo"])
 def test_order_puts_what_the_model_cannot_tell_apart_into_one_band(run, games, model):
     fit(run, games, model, *ITEMS)
     threshold = load_table_model("m.wo").ranker_.threshold_
@@ -141,7 +141,7 @@ def test_order_puts_what_the_model_cannot_tell_apart_into_one_band(run, games, m
 
 def test_a_confidence_that_is_asked_for_goes_by_held_out_pairs(run, games):
     run("fit", games, *ITEMS, "--model", "compare-svm", "-o", "m.wo")
-    assert "less than 90% of the time" in run("order", "m.wo", "players.csv", "--confidence", "0.9").out
+    assert "less than 90 % of the time" in run("order", "m.wo", "players.csv", "--confidence", "0.9").out
     assert "no difference" in run("order", "m.wo", "players.csv").out
 
 
@@ -228,8 +228,8 @@ BAD = {
     "no outcome to judge by": (["evaluate", "m.wo", "pairs.csv", *ITEMS], "no column 'outcome'"),
     "a bad outcome to judge by": (["evaluate", "m.wo", "strange.csv", *ITEMS], "strange.csv, line 2"),
     "probabilities of methods": (
-        ["compare", "games.csv", "--metric", "comparison_brier", "--models", "davidson,elo,rank-svm"],
-        "elo, rank-svm give none; name methods that do (compare-svm, davidson)",
+        ["compare", "games.csv", "--metric", "comparison_brier", "--models", "davidson,rank-threshold,rank-svm"],
+        "rank-threshold, rank-svm give none; name methods that do (compare-svm, elo, glicko, davidson)",
     ),
     "probabilities of one": (["fit", "games.csv", "--search", "--metric", "rps", "-o", "x.wo"], "rank-svm gives none"),
     "a metric of no search": (["fit", "games.csv", "--metric", "swapped_pairs", "-o", "x.wo"], "say --search as well"),
@@ -281,6 +281,8 @@ SYSTEMS = {
     "davidson": (("--set", "first_move=true"), lambda: wo.ratings.Davidson(first_move=True)),
     "elo": (("--set", "advantage=250"), lambda: wo.ratings.Elo(advantage=250.0)),
     "glicko": (("--set", "advantage=250"), lambda: wo.ratings.Glicko(advantage=250.0)),
+    "elo, fitted": (("--set", "advantage=fit"), lambda: wo.ratings.Elo(advantage="fit")),
+    "glicko, fitted": (("--set", "advantage=fit"), lambda: wo.ratings.Glicko(advantage="fit")),
 }
 
 
@@ -301,7 +303,7 @@ def white_wins(tmp_path):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_first_move_counts_at_the_command_line_as_in_python(run, white_wins, name):
     settings, make = SYSTEMS[name]
-    fit(run, white_wins, name, *settings)
+    fit(run, white_wins, name.partition(",")[0], *settings)
     found = rows_of(run("predict", "m.wo", white_wins))
     games = [line.split(",") for line in white_wins.read_text().splitlines()[1:]]
     left, right, outcome = zip(*games, strict=True)
@@ -309,10 +311,8 @@ def test_the_first_move_counts_at_the_command_line_as_in_python(run, white_wins,
     system = make().fit(left, right, outcome)
     difference = [float(row["difference"]) for row in found]
     np.testing.assert_allclose(difference, system.compare(left, right), rtol=1e-6, atol=1e-6)
-    if name == "davidson":
-        assert system.advantage_ > 1.5
-        chances = [[float(row[column]) for column in COLUMNS[-3:]] for row in found]
-        np.testing.assert_allclose(chances, system.predict_proba(left, right), rtol=1e-6)
+    chances = [[float(row[column]) for column in COLUMNS[-3:]] for row in found]
+    np.testing.assert_allclose(chances, system.predict_proba(left, right), rtol=1e-6)
     predicted = np.array([int(row["predicted"]) for row in found])
     metrics = ("--metric", "comparison_error", "--metric", "comparison_auc", "--metric", "swapped_pairs", "--json")
     judged = json.loads(run("evaluate", "m.wo", white_wins, *metrics).out)
@@ -320,6 +320,82 @@ def test_the_first_move_counts_at_the_command_line_as_in_python(run, white_wins,
     assert judged["comparison_error"] < 0.3 < judged["swapped_pairs"]  # who moves first decides most games
     assert judged["comparison_auc"] == pytest.approx(wo.metrics.comparison_auc(outcome, difference))
     assert wo.read(white_wins).comparisons.outcome.tolist() == outcome.tolist()
+
+
+def test_who_stands_on_the_left_counts_in_every_number_at_the_command_line(run, tmp_path):
+    """A wins at home, and half of its games elsewhere: at B's place the two are even, and nowhere else."""
+    home = ["A,B,>", "B,A,<", "A,B,>", "B,A,>"]
+    (tmp_path / "home.csv").write_text("\n".join(["left,right,outcome", *home * 30]) + "\n")
+    (tmp_path / "next.csv").write_text("left,right\nA,B\nB,A\n")
+    for model, setting in (("davidson", "first_move=true"), ("elo", "advantage=fit"), ("glicko", "advantage=fit")):
+        fit(run, "home.csv", model, "--set", setting)
+        there, back = rows_of(run("predict", "m.wo", "next.csv"))
+        assert float(there["p_left"]) > 0.9
+        assert 0.3 < float(back["p_left"]) < 0.72  # Glicko goes by the latest games most
+        judged = json.loads(run("evaluate", "m.wo", "home.csv", "--metric", "log_loss", "--json").out)
+        assert judged["comparison_log_loss"] < 0.45  # 0.56 for a model that does not know who is at home
+
+
+def _doubt(doubt, names, one, other):
+    return float(doubt.between(names.index(one), names.index(other)))
+
+
+def test_ratings_are_put_in_order_without_a_file_by_how_sure_they_are(run, tmp_path):
+    rng = np.random.default_rng(4)
+    lines = ["left,right,outcome"]
+    for _ in range(400):
+        left, right = rng.choice(8, 2, replace=False)
+        lines.append(f"t{left},t{right},{'<' if 0.4 * (left - right) + rng.logistic() > 0 else '>'}")
+    lines += ["new,t2,>", "new,t3,>", "t4,new,>", "new,t5,<"]
+    (tmp_path / "teams.csv").write_text("\n".join(lines) + "\n")
+    for model in ("davidson", "glicko"):
+        fit(run, "teams.csv", model)
+        found = {row["item"]: row for row in json.loads(run("order", "m.wo", "--confidence", "0.95", "--json").out)}
+        assert set(found) == {*(f"t{k}" for k in range(8)), "new"}
+        assert found["new"]["deviation"] > 1.3 * max(found[f"t{k}"]["deviation"] for k in range(8))
+        names, doubt = list(found), load_table_model("m.wo").uncertainty(list(found))
+        first = {row["band"]: name for name, row in reversed(found.items())}
+        for name, row in found.items():
+            apart = {band: found[top]["score"] - row["score"] for band, top in first.items() if band <= row["band"]}
+            sure = {band: apart[band] >= 1.645 * _doubt(doubt, names, first[band], name) for band in apart}
+            assert [band for band, told in sure.items() if not told or first[band] == name] == [row["band"]]
+        said = run("order", "m.wo").out
+        assert "less than 75 % sure" in said
+        assert "deviation" in said
+    fit(run, "teams.csv", "elo")
+    said = run("order", "m.wo").out
+    assert "Elo's ratings do not say how sure they are" not in said  # fitted without bands: there are none
+    assert "deviation" not in said
+    run("fit", "teams.csv", "--model", "elo", "-o", "m.wo")
+    assert "Elo's ratings do not say how sure they are" in run("order", "m.wo").out
+    fit(run, "teams.csv", "rank-svm")
+    assert len(json.loads(run("order", "m.wo", "--json").out)) == 9
+
+
+def test_rating_systems_are_compared_by_what_they_foretell_in_the_order_of_time(run, tmp_path):
+    rng = np.random.default_rng(5)
+    lines = ["day,left,right,outcome"]
+    for day in range(300):
+        left, right = rng.choice(6, 2, replace=False)
+        margin = 0.6 * (left - right) + rng.logistic()
+        lines.append(f"{day},p{left},p{right},{0 if abs(margin) < 0.7 else int(np.sign(margin))}")
+    (tmp_path / "dated.csv").write_text("\n".join(lines) + "\n")
+    options = ["--time", "day", "--models", "elo,glicko,davidson", "--metric", "rps", "--metric", "log_loss", "--json"]
+    found = run("compare", "dated.csv", *options, "--folds", "2")
+    assert found.code == 0, found.err
+    board = json.loads(found.out)
+    assert {each["method"] for each in board["standings"]} == {"elo", "glicko", "davidson"}
+    assert all(0.05 < each["mean"] < 0.25 for each in board["standings"])
+    assert all(0.3 < each["metrics"]["comparison_log_loss"] < 1.1 for each in board["standings"])
+
+
+def test_a_model_of_features_wants_the_file_of_items(run, games):
+    fit(run, games, "compare-svm", *ITEMS)
+    found = run("order", "m.wo")
+    assert found.code == 2
+    assert (
+        found.err == "error: the model scores items by their columns, and knows none by name; name the file of items\n"
+    )
 
 
 def test_the_first_move_counts_in_cross_validation(white_wins):

@@ -81,6 +81,8 @@ def test_winners_beside_losers(tmp_path, winner, loser):
     assert games(tmp_path, VOTES).sides
     with pytest.raises(ValueError, match=r"first_move=True asks what the left place is worth, and in .* the winner"):
         TableRanker(wo.ratings.RatingRanker(wo.ratings.Davidson(first_move=True))).fit(found)
+    with pytest.raises(ValueError, match=r"advantage='fit' asks what the left place is worth"):
+        TableRanker(wo.ratings.RatingRanker(wo.ratings.Elo(advantage="fit"))).fit(found)
 
 
 @pytest.mark.parametrize(("home", "away"), SCORES)

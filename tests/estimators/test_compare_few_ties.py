@@ -37,6 +37,17 @@ def test_a_degenerate_hinge_ranks_as_well_as_a_ranker(n, kernel, C):
     assert model.objective_ == pytest.approx(4 * C * np.count_nonzero(y[train] == 0), rel=1e-2)
 
 
+@pytest.mark.parametrize("scale", [False, True])
+def test_nobody_is_told_to_scale_who_has_done_so(scale):
+    pairs, y = make(600, 0.2)
+    with pytest.warns(UserWarning, match="degenerate") as caught:
+        wo.CompareSVM(scale=scale).fit(pairs, y)
+    assert ["scale=True" in str(warning.message) for warning in caught] == [not scale]
+    with pytest.warns(UserWarning, match="every training pair a tie") as caught:
+        wo.CompareSVM(1e-7, loss="squared_hinge", scale=scale).fit(*make(600, 3.0))
+    assert ["scale=True" in str(warning.message) for warning in caught] == [not scale]
+
+
 @pytest.mark.filterwarnings("ignore:the model is degenerate")
 @pytest.mark.parametrize("threshold", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("loss", LOSSES)

@@ -15,7 +15,6 @@ from tests.reference import compare_svm as reference
 import wellorder as wo
 from wellorder.estimators import compare_solving
 from wellorder.estimators.compare_solving import TieProblem
-from wellorder.estimators.compare_svm import calibrate, probabilities
 from wellorder.losses import LOSSES, TiedPairs
 from wellorder.spaces import LinearSpace
 
@@ -317,28 +316,3 @@ def test_probabilities_are_symmetric_calibrated_and_asked_for():
     assert wo.metrics.comparison_log_loss(y[2000:], P) < 0.85 * wo.metrics.comparison_log_loss(
         y[2000:], np.tile(shares, (2000, 1))
     )
-
-
-def test_calibration_finds_what_it_was_drawn_from():
-    rng = np.random.default_rng(0)
-    d = 2 * rng.standard_normal(50_000)
-    P = probabilities(d, 1.7, 0.8)
-    outcome = (rng.random(50_000)[:, None] > P.cumsum(axis=1)).sum(axis=1) - 1
-    turned = np.where(outcome < 0, -d, d)
-    a, nu = calibrate(turned, np.abs(outcome), np.ones(50_000))
-    assert a == pytest.approx(1.7, rel=0.03)
-    assert nu == pytest.approx(0.8, rel=0.03)
-    weight = rng.integers(1, 3, 300).astype(float)
-    listed = np.repeat(np.arange(300), weight.astype(int))
-    by_weight = calibrate(turned[:300], np.abs(outcome[:300]), weight)
-    assert by_weight == pytest.approx(calibrate(turned[listed], np.abs(outcome[listed]), np.ones(len(listed))))
-
-
-def test_calibration_of_extreme_differences_stays_finite():
-    ones = np.ones(6)
-    a, nu = calibrate(np.array([5.0, 6, 7, 0.1, 0.2, 0.1]), np.array([1, 1, 1, 0, 0, 0]), ones)  # all told
-    assert 0 < a < 100
-    assert 0 < nu < 1e6
-    assert calibrate(-ones, np.ones(6, int), ones) == (0.0, 0.0)  # all the wrong way round, and no tie
-    assert calibrate(0 * ones, np.array([1, 1, 1, 0, 0, 0]), ones)[1] == pytest.approx(10 / 7)
-    assert np.isfinite(probabilities(np.array([1e300, -1e300]), 2.0, 1.0)).all()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import wellorder as wo
 from wellorder.data import TableRanker
@@ -21,6 +27,25 @@ RANKERS = ["RankSVM", "SVOR", "OrderBoost", "RidgeRanker", "BestFeature", "RankB
 def test_a_column_of_text_is_named(ranker, frame):
     with pytest.raises(ValueError, match=rf"column 'colour' holds '\w+' in row 0.*TableRanker\({ranker}\(\)"):
         getattr(wo, ranker)().fit(frame(WINES), GRADE)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_what_others_fail_of_is_named_as_well(frame):
+    """Models that hand their columns on: the classifier of a plug-in ranker, the steps of a pipeline."""
+    pipeline = make_pipeline(StandardScaler(), wo.RankSVM())
+    for fit in (
+        wo.PlugInRanker().fit,
+        wo.PlugInRanker(make_pipeline(StandardScaler(), LogisticRegression())).fit,
+        partial(wo.cross_validate, pipeline),
+    ):
+        with pytest.raises(ValueError, match=r"column 'colour' holds '\w+' in row 0.*TableRanker"):
+            fit(frame(WINES), GRADE)
+    gap = pd.DataFrame(WINES).assign(acid=np.where(np.arange(40) == 7, np.nan, 1.0))
+    encoded = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    with pytest.raises(ValueError, match="Input X contains NaN: the column 'acid' in row 7"):  # text is not to blame
+        wo.PlugInRanker(make_pipeline(encoded, LogisticRegression())).fit(gap, GRADE)
+    with pytest.raises(ValueError, match="C must be a positive number"):  # nor is it for anything else
+        wo.cross_validate(make_pipeline(encoded, wo.RankSVM(C="much")), pd.DataFrame(WINES), GRADE)
 
 
 def test_the_way_on_works():
@@ -86,14 +111,24 @@ def test_comparisons_come_as_frames():
     assert table.comparisons.outcome.tolist() == [1, -1]
 
 
+@pytest.mark.parametrize("name", ["quality", "the grade", None])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda wines: wines["ph"][:, None]])
+def test_the_line_that_compare_of_x_and_y_says_to_write_runs(make, name):
+    X, y = make(WINES), pd.Series(GRADE, name=name)
+    with pytest.raises(TypeError, match="not X and y; give it ") as refused:
+        wo.compare(X, y)
+    line = str(refused.value).partition("give it ")[2]
+    table = eval(line, {"wo": wo, "pl": pl, "X": X, "y": y})
+    np.testing.assert_array_equal(table.y, GRADE)
+    assert table.X.shape[1] == X.shape[1]
+
+
 def test_compare_of_x_and_y_says_what_to_write():
     X, y = pd.DataFrame(WINES), pd.Series(GRADE, name="quality")
     with pytest.raises(TypeError, match=r"wo.read\(X.assign\(quality=y\), target='quality'\)"):
         wo.compare(X, y)
     board = wo.compare(wo.read(X.assign(quality=y), target="quality"), ["ridge", "best-feature"], n_folds=2, n_jobs=1)
     assert len(board.standings) == 2
-    with pytest.raises(TypeError, match=r"wo.read\(frame, target='grade'\)"):
-        wo.compare(np.zeros((3, 2)), np.zeros(3))
     with pytest.raises(TypeError, match=r"wo.read\(path_or_frame"):
         wo.compare(X)
     with pytest.raises(ValueError, match=r"give a list of names, \['ridge'\]"):

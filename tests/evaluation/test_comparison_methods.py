@@ -28,7 +28,7 @@ def test_methods_predict_ties_and_are_saved(name, described, tmp_path):
     assert evaluate_table(model, table)["comparison_error"] == pytest.approx(
         np.mean(model.predict(table) != table.comparisons.outcome)
     )
-    assert hasattr(model, "predict_proba") == (name in ("compare-svm", "davidson"))
+    assert hasattr(model, "predict_proba") == (name not in ("rank-threshold", "rank-threshold-both"))
     wo.save(model, tmp_path / "m.wo")
     assert wo.load(tmp_path / "m.wo").predict(table).tolist() == model.predict(table).tolist()
 

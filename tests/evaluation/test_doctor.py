@@ -289,4 +289,4 @@ def test_islands(described, severity):
 
 
 def test_a_favoured_side():
-    assert "the right item wins 100%" in find(with_comparisons([0] * 30, [1] * 30, [1] * 30), "more than chance").what
+    assert "the right item wins 100 %" in find(with_comparisons([0] * 30, [1] * 30, [1] * 30), "more than chance").what

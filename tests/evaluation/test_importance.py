@@ -259,3 +259,37 @@ def test_models_without_columns_are_refused():
     )
     with pytest.raises(ValueError, match="looks at no column"):
         wo.importance(model.fit(table), table)
+
+
+# --------------------------------------------------------------------------------------------------
+# Which columns are shuffled.
+
+
+def test_columns_are_chosen_by_name_place_or_number(rows):
+    X, y = rows
+    model = wo.RankSVM().fit(X, y)
+    whole = by_name(wo.importance(model, X, y))
+    found = wo.importance(model, X, y, columns=["x1", 3])
+    assert by_name(found) == {name: whole[name] for name in ("x1", "x3")}
+    assert "Shuffled: 2 of 4 columns." in found.notes()
+    assert set(by_name(wo.importance(model, X, y, columns=2))) == {"x0", "x1"}  # those that contribute most
+    assert not any("Shuffled:" in note for note in wo.importance(model, X, y).notes())
+    for wrong, message in ((["y1"], "no column 'y1'; known are x0"), ([4], "no column 4; there are 4"), (0, "none")):
+        with pytest.raises(ValueError, match=message):
+            wo.importance(model, X, y, columns=wrong)
+
+
+def test_of_thousands_of_columns_those_that_contribute_most_are_shuffled():
+    rng = np.random.default_rng(3)
+    X = sp.random_array((150, 1_500), density=0.02, format="lil", rng=rng)
+    X[:, [0]] = rng.random((150, 1))
+    y = np.round(9 * X[:, [0]].toarray().ravel() + rng.random(150))
+    X = X.tocsr()
+    model = wo.RankSVM().fit(X, y)
+    found = wo.importance(model, X, y, n_repeats=2)
+    assert (len(found.columns), found.n_columns) == (200, 1_500)
+    assert found.columns[0].feature == "x0"
+    curved = wo.RankSVM(kernel="rbf").fit(X, y)
+    with pytest.raises(ValueError, match=r"there are 1,500 columns.*name those to shuffle \(columns=\[…\]"):
+        wo.importance(curved, X, y)
+    assert len(wo.importance(curved, X, y, columns=["x0", "x7"], n_repeats=2).columns) == 2

@@ -167,7 +167,7 @@ def test_methods_are_compared_by_probabilities():
 
 
 def test_methods_that_give_none_are_left_out_unless_they_are_named():
-    assert foretelling_methods("comparisons") == ["compare-svm", "davidson"]
+    assert foretelling_methods("comparisons") == ["compare-svm", "elo", "glicko", "davidson"]
     assert foretelling_methods("grades") == ["proportional-odds", "plug-in-ranker"]
     X, y = graded()
     table = Table("rows.csv", pl.DataFrame(X), y)

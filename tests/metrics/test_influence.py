@@ -95,6 +95,32 @@ def test_standard_errors_are_those_of_a_bootstrap(metric):
     np.testing.assert_allclose(correlation, np.corrcoef(drawn.T), atol=0.12)
 
 
+@pytest.mark.parametrize("n_groups", [None, 120])
+@pytest.mark.parametrize(("n_levels", "order"), [(5, "full"), (5, "linear"), (1_000, "full")])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_are_within_a_twentieth_of_bootstraps(n_levels, order, weighted, n_groups):
+    """By listed pairs: a row that is drawn c times weighs c; a list counts c times, with each of its pairs."""
+    n, n_draws, rng = 1_000, 3_000, np.random.default_rng(12)
+    y = rng.integers(0, n_levels, n)
+    scores = y + n_levels / 2 * rng.standard_normal(n)
+    weight = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    groups = None if n_groups is None else rng.integers(0, n_groups, n)
+    W = np.subtract.outer(y, y).clip(0, None if order == "linear" else 1) * np.outer(weight, weight)
+    wrong = W * (np.subtract.outer(scores, scores) <= 0)
+    if groups is None:
+        times = rng.multinomial(n, np.full(n, 1 / n), n_draws).astype(float)
+        total, swapped = (((times @ pairs) * times).sum(axis=1) for pairs in (W, wrong))
+    else:
+        times, same = (
+            rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_draws),
+            np.equal.outer(groups, groups),
+        )
+        by_row = ((pairs * same).sum(axis=1) for pairs in (W, wrong))
+        total, swapped = (times @ np.bincount(groups, part, minlength=n_groups) for part in by_row)
+    found = covariance(wo.Grades(y, groups, order, weights=weight), scores)
+    assert np.sqrt(found[0, 0]) == pytest.approx(np.std(swapped / total), rel=0.05)
+
+
 @pytest.mark.parametrize("metric", ["swapped_pairs", "ndcg@5", "map", "mrr", "precision@3", "kendall_tau", "auc_ovo"])
 def test_lists_are_the_units_where_there_are_lists(metric):
     y, scores, groups, rng = a_problem(5, 1200, n_levels=3, n_groups=80)

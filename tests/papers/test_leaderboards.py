@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,15 @@ def test_tables_name_leaders_and_mark_what_is_told_apart(boards, tmp_path):
     assert "| rank-svm | – | **20.0** |" in text
     boards.picture(tmp_path / "ranks.png")
     assert (tmp_path / "ranks.png").stat().st_size > 5_000
+
+
+def test_a_board_that_hears_rows_says_so_and_gives_its_own_p_value(boards):
+    assert "by the splits alone (corrected resampled test" in boards.lines()[0]
+    heard = Leaderboards({name: replace(each, hears_rows=True) for name, each in boards.boards.items()})
+    assert "by the held-out rows" in heard.lines()[0]
+    lost = heard.boards["lost"]
+    assert heard.beaten("lost", "order-ensemble") == ("rank-svm", lost.standings[-1].p_value)
+    assert heard.beaten("lost", "rank-svm") is None
 
 
 def test_boards_are_made_of_their_records_again(boards):

@@ -25,10 +25,26 @@ def test_ratings_are_saved_and_go_on(tmp_path, system):
     again = wo.load(path)
     assert again.decision_function(items).tolist() == ranker.decision_function(items).tolist()
     assert (again.threshold_, again.unseen_) == (ranker.threshold_, ranker.unseen_)
-    assert hasattr(again, "probabilities") == isinstance(system, wo.ratings.Davidson)
+    pairs = [0, 1, 5, -1], [1, 2, 0, 3]
+    assert again.probabilities_between(*pairs).tolist() == ranker.probabilities_between(*pairs).tolist()
     later = some_games(1)
     expected = ranker.system_.update(*later).rating(range(6))
     assert again.system_.update(*later).rating(range(6)).tolist() == expected.tolist()
+    assert again.probabilities_between(*pairs).tolist() == ranker.probabilities_between(*pairs).tolist()
+
+
+@pytest.mark.parametrize("system", SYSTEMS[:3], ids=lambda system: type(system).__name__)
+def test_ratings_of_older_files_have_no_probabilities_and_say_why(tmp_path, system):
+    ranker = wo.ratings.RatingRanker(system).fit(np.zeros((6, 2)), wo.Comparisons(*some_games()))
+    del ranker.system_._met, ranker.system_._calibration  # what older versions did not keep
+    wo.save(ranker, tmp_path / "m.wo")
+    again = wo.load(tmp_path / "m.wo")
+    assert again.ratings_.tolist() == ranker.ratings_.tolist()
+    assert not hasattr(again, "probabilities_between")
+    with pytest.raises(ValueError, match="fit it anew"):
+        again.system_.predict_proba([0], [1])
+    again.system_.update(*some_games(1))  # goes on rating
+    assert again.system_.expected([0], [1]).shape == (1,)
 
 
 def test_named_players_and_times_are_kept(tmp_path):
@@ -57,6 +73,11 @@ UNSOUND = [
     ("Elo", state(rating=lambda old: old * np.nan)),
     ("Elo", {"_state": lambda old: dict(reversed(old.items()))}),
     ("Elo", {"_state": lambda old: {}}),
+    ("Elo", {"_met": lambda old: {**old, "outcome": old["outcome"] + 3}}),
+    ("Elo", {"_met": lambda old: {**old, "difference": old["difference"][1:]}}),
+    ("Glicko", {"_met": lambda old: {**old, "certainty": old["certainty"] + 1.0}}),
+    ("Elo", {"_calibration": lambda old: (-1.0, *old[1:])}),
+    ("Elo", {"_calibration": lambda old: (*old[:2], np.nan)}),
     ("Glicko", state(deviation=lambda old: old[:2])),
     ("Glicko2", state(volatility=lambda old: old.reshape(-1, 1))),
     ("Davidson", {"_players": lambda old: old + 10**6}),
@@ -72,6 +93,7 @@ UNSOUND = [
 @pytest.mark.parametrize(("name", "changes"), UNSOUND, ids=[f"{name}-{i}" for i, (name, _) in enumerate(UNSOUND)])
 def test_unsound_systems_are_refused(tmp_path, name, changes):
     system = getattr(wo.ratings, name)().fit(*some_games())
+    system.predict_proba([0], [1])
     for part, change in changes.items():
         vars(system)[part] = change(vars(system)[part])
     wo.save(system, tmp_path / "m.wo")

@@ -59,3 +59,46 @@ def test_no_games_and_bad_memory():
     assert wo.ratings.match_features([], [], []).items.shape == (0, 16)
     with pytest.raises(ValueError, match="memory must be at least 0 and less than 1"):
         wo.ratings.match_features(["a"], ["b"], [1], memory=1.0)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 20))
+def test_a_match_to_come_is_described_as_it_will_be(seed, n, timed):
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, 5, n + 1)
+    right = (left + rng.integers(1, 6, n + 1)) % 6
+    outcome = rng.integers(-1, 2, n + 1)
+    time = np.append(np.sort(rng.integers(0, 30, n)), 30 + rng.integers(0, 60)) if timed else None
+    whole = wo.ratings.match_features(left, right, outcome, time=time)
+    before = wo.ratings.match_features(left[:-1], right[:-1], outcome[:-1], time=None if time is None else time[:-1])
+    # beside another match of the same players, which it must know nothing of
+    twice = None if time is None else np.append(time[-1] + 5, time[-1])
+    found = before.upcoming([right[-1], left[-1]], [left[-1], right[-1]], time=twice)
+    assert found.pairs.shape == (2, 2, 16)
+    for side, place in ((whole.left[-1], found.left[1]), (whole.right[-1], found.right[1])):
+        assert found.items[place] == pytest.approx(whole.items[side], rel=1e-9, abs=1e-9)
+    assert (
+        before.items.tolist()
+        == wo.ratings.match_features(
+            left[:-1], right[:-1], outcome[:-1], time=None if time is None else time[:-1]
+        ).items.tolist()
+    )
+
+
+def test_matches_to_come_want_times_that_are_to_come():
+    dates = np.array(["2024-01-01", "2024-03-01"], "datetime64[D]")
+    known = wo.ratings.match_features(["a", "b"], ["b", "c"], [1, 0], time=dates)
+    later = known.upcoming(["c", "x"], ["a", "y"], time=np.array(["2024-03-31", "2024-04-01"], "datetime64[D]"))
+    since = wo.ratings.FEATURES.index("since_last")
+    assert later.items[later.right[0], since] == 90
+    assert later.items[later.left[1]].tolist()[:3] == [1500.0, 1500.0, 350.0]
+    with pytest.raises(ValueError, match="say with time= when"):
+        known.upcoming(["c"], ["a"])
+    with pytest.raises(ValueError, match=r"time\[0\] is .* matches to come are later"):
+        known.upcoming(["c"], ["a"], time=dates[1:])
+    with pytest.raises(ValueError, match="two kinds"):
+        known.upcoming(["c"], ["a"], time=[99999.0])
+    with pytest.raises(ValueError, match="leave time= out"):
+        wo.ratings.match_features(["a"], ["b"], [1]).upcoming(["a"], ["b"], time=[1])
+    assert wo.ratings.match_features([], [], []).upcoming(["a"], ["b"]).items.shape == (2, 16)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import wellorder as wo
+from wellorder.evaluation.methods import METHODS, measure_size
 
 GAMES = wo.Comparisons([0, 1, 2, 3], [1, 2, 0, 1], [1, 0, -1, -1])
 
@@ -64,7 +65,6 @@ def test_probabilities_are_those_of_davidson():
     d = ranker.ratings_[[1, 5]] - ranker.ratings_[[3, 0]]
     np.testing.assert_allclose(ranker.probabilities(d), ranker.system_.predict_proba([3, 0], [1, 5]))
     np.testing.assert_allclose(ranker.probabilities(d), ranker.probabilities(-d)[:, ::-1])
-    assert not hasattr(wo.ratings.RatingRanker(wo.ratings.Elo()), "probabilities")
     decided = wo.Comparisons([0, 1, 2], [1, 2, 0], [1, 1, 1])
     assert wo.ratings.RatingRanker().fit(np.zeros((3, 1)), decided).probabilities([0.0]).tolist() == [[0.5, 0.0, 0.5]]
 
@@ -95,3 +95,20 @@ def test_row_order_is_time():
 def _apart(games):
     kept = games.left != games.right
     return games.left[kept], games.right[kept], games.outcome[kept]
+
+
+@pytest.mark.parametrize("system", [wo.ratings.Davidson(first_move=True), wo.ratings.Elo(advantage="fit")])
+def test_a_side_that_always_wins_is_named(system):
+    left = np.arange(12) % 4
+    games = wo.Comparisons(left, (left + 1 + np.arange(12) // 4) % 4, -np.ones(12, int))  # the winner is written first
+    with pytest.warns(
+        UserWarning, match="all 12 decided comparisons were won by the left one.*takes that for what the"
+    ):
+        wo.ratings.RatingRanker(system).fit(np.zeros((4, 1)), games)
+    assert not measure_size(np.zeros((4, 1)), games, has_features=False).has_sides
+    for name in ("elo", "glicko", "davidson"):
+        grid = METHODS[name].grid(measure_size(np.zeros((4, 1)), games, has_features=False))
+        assert [False] in grid.values() or [0.0] in grid.values(), name  # a search must not find it either
+        mixed = wo.Comparisons(games.left, games.right, np.resize([1, -1], 12))
+        both = METHODS[name].grid(measure_size(np.zeros((4, 1)), mixed, has_features=False))
+        assert [False, True] in both.values() or [0.0, "fit"] in both.values(), name

@@ -11,7 +11,7 @@ import wellorder as wo
 from tests.report import boards, tables
 from tests.report.chromium import BINARY, browser
 from tests.standings.votes import draw, two_islands
-from wellorder.evaluation import chances_of, order_items
+from wellorder.evaluation import chances_of, fit_table, order_items
 from wellorder.report import look_at_order, look_at_standings, look_closer, render, render_order, render_standings
 
 pytestmark = [
@@ -211,6 +211,24 @@ def test_the_page_says_how_likely_one_is_really_above_another(tab, page_of):
     assert tab.run(ANSWER) == f"{other[2]} is really above {first[2]} with a probability of {100 * (1 - chance):.0f} %."
     tab.run(TYPE.format(2, "nobody"))
     assert tab.run(ANSWER) == "There is no item called nobody."
+
+
+def test_the_page_knows_how_uncertain_two_ratings_are(tab, tmp_path):
+    table = tables.compared(described=False)
+    model = fit_table(table, "davidson").model
+    look = look_at_order(model, table.items)
+    (tmp_path / "rated.html").write_text(render_order(look), encoding="utf-8")
+    (only,) = look.ordered.lists
+    tab.open(tmp_path / "rated.html")
+    for place in (1, 7, 24):
+        chance = look.chances.at(only.rows[0][3] - only.rows[place][3], only.numbers[0], only.numbers[place])
+        tab.run(TYPE.format(1, only.rows[0][2]))
+        tab.run(TYPE.format(2, only.rows[place][2]))
+        shown = "more than 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"
+        assert (
+            tab.run(ANSWER) == f"{only.rows[0][2]} is really above {only.rows[place][2]} with a probability of {shown}."
+        )
+    assert tab.logged == []
 
 
 def test_items_of_different_lists_are_not_compared(tab, page_of):

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import norm
 
 import wellorder as wo
 from tests.report import tables
 from tests.report.test_page import Page
-from wellorder.data import Table, TableRanker
+from wellorder.data import Table, TableRanker, read_for
 from wellorder.evaluation import chances_of, fit_table, order_items
 from wellorder.report import look_at_order, render_order, write_order
 
@@ -97,13 +98,13 @@ def test_reasons_are_those_of_explain(look):
 
 def test_a_model_of_comparisons_has_its_own_probabilities():
     table = tables.compared()
-    for name in ("compare-svm", "davidson"):
+    for name in ("compare-svm", "elo"):
         model = fit_table(table, name).model
         look = look_at_order(model, table.items)
         rows = look.ordered.lists[0].rows
         d = rows[0][3] - rows[7][3]
         ranker = model.ranker_
-        if name == "davidson":
+        if name == "elo":
             expected = ranker.probabilities([d])[0]
             assert "each item has a rating of its own" in render_order(look)
         else:
@@ -113,6 +114,27 @@ def test_a_model_of_comparisons_has_its_own_probabilities():
         assert look.chances.at(d) == pytest.approx(expected[2], abs=1e-3)
         assert np.interp(d, look.chances.distance, look.chances.tie) == pytest.approx(expected[1], abs=1e-3)
         assert "no difference between them" in render_order(look)
+
+
+@pytest.mark.parametrize("name", ["davidson", "glicko"])
+def test_ratings_that_know_their_doubt_say_how_sure_it_is_who_is_above(name):
+    table = tables.compared()
+    model = fit_table(table, name).model
+    look = look_at_order(model, table.items)
+    (only,) = look.ordered.lists
+    first, other = only.numbers[0], only.numbers[7]
+    d, doubt = only.rows[0][3] - only.rows[7][3], model.uncertainty(table.items)
+    assert only.deviations[7] == doubt.deviation(other)
+    expected = norm.cdf(d / np.hypot(doubt.deviation(first), doubt.deviation(other)))
+    assert look.chances.at(d, first, other) == pytest.approx(expected)
+    assert look.chances.at(d) == pytest.approx(expected, abs=0.1)
+    source = render_order(look)
+    data = carried(source)
+    assert data["rows"][7][data["columns"].index("deviation")] == pytest.approx(only.deviations[7], rel=1e-5)
+    assert data["chances"]["doubted"]
+    assert ">deviation<" in source
+    assert "how uncertain each of the two ratings is" in source
+    assert "no difference between them" not in source
 
 
 def test_nothing_is_said_of_items_that_were_never_compared():
@@ -164,3 +186,16 @@ def test_items_beyond_what_a_page_can_carry_are_counted(monkeypatch, look):
     source = render_order(look)
     assert len(carried(source)["rows"]) == 50
     assert "the first 50 of 300 items" in Page(source).words
+
+
+def test_columns_that_the_model_does_not_look_at_are_named(tmp_path):
+    wines = pl.DataFrame({"ph": [3.0, 3.1, 3.4, 3.6], "quality": [4, 5, 6, 7]})
+    model = TableRanker(wo.RankSVM(), target="quality").fit(wines)
+    path = tmp_path / "new.csv"
+    wines.with_columns(cellar=pl.lit(1), note=pl.lit("<b>dry</b>")).write_csv(path)
+    look = look_at_order(model, read_for(model, path))
+    assert look.spare == ("cellar", "note")  # the target is none of them: it was learned from
+    words = Page(render_order(look)).words
+    assert "It has not learned from these columns of the file, and does not look at them: cellar, note." in words
+    wines.write_csv(path)
+    assert "of the file, and does not look" not in render_order(look_at_order(model, read_for(model, path)))

@@ -159,6 +159,13 @@ def test_the_first_sentence_says_what_was_found():
     assert "ridge is a baseline and may be all that is needed here." in words
 
 
+def test_what_a_reader_of_the_table_must_know_stands_below_it():
+    board = replace(boards.diabetes(), more_needed=7.3)
+    first, second = (each.method for each in board.standings[:2])
+    words = Page(render(board)).words
+    assert f"To tell {first} and {second} apart, if they differ by as much as it seems, takes about 3,300 rows" in words
+
+
 def test_the_table_says_what_the_standings_say():
     board = boards.diabetes()
     words = Page(render(board)).words

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.report import boards
-from wellorder.evaluation import is_share
+from wellorder.evaluation import Protocol, Record, is_share, make_leaderboard, view_board
 from wellorder.metrics import COMPARISON_METRICS, METRICS
 from wellorder.report import describe_metric, render
 from wellorder.report.wording import (
@@ -97,3 +97,27 @@ def test_a_leader_that_may_be_chance_is_called_so_on_the_first_screen(metric, gr
     assert said in no_better_than_chance(board)
     assert bool(no_better_than_chance(board)) == bool(said)
     assert ("Do not trust" in render(board)) == bool(said)
+
+
+@pytest.mark.parametrize("n_infinite", [1, 3])
+def test_an_infinite_loss_stands_last_and_is_never_the_best(n_infinite):
+    methods = ("plug-in-ranker", "proportional-odds", "order-boost")
+    records = [
+        Record(
+            f"{name}/{k}", "d", name, 0, k, 0, 80, 20, {"log_loss": math.inf if k == 3 and place < n_infinite else loss}
+        )
+        for place, (name, loss) in enumerate(zip(methods, (0.5, 0.6, 0.7), strict=True))
+        for k in range(5)
+    ]
+    protocol = Protocol("rows", 5, 1, 3, 0, "log_loss", ("log_loss",))
+    board = make_leaderboard("d", records, methods, [], protocol, greater_is_better=False)
+    rows = view_board(board).rows
+    assert [(row.value.text, row.verdict) for row in rows[-n_infinite:]] == [("∞", "not tested")] * n_infinite
+    said = f"{claim(board)}; {rivals(board.standings)}"
+    if n_infinite == 1:
+        assert board.leader.method == "proportional-odds"
+        assert "∞" not in said
+        assert "inf" not in said
+    else:
+        assert said.startswith("has an infinite log loss")
+        assert said.endswith("so has every other method")

@@ -12,7 +12,8 @@ from wellorder.sweeps import sides
 
 @pytest.mark.parametrize("mirror", [False, True])
 @pytest.mark.parametrize("bounds", [[0, 70_000], [0, 30_000, 70_000], [0, 1, 1_000, 1_000, 1_007, 69_999, 70_000]])
-def test_chunks_of_ranks_are_one_tree(bounds, mirror):
+def test_chunks_of_ranks_are_one_tree(bounds, mirror, monkeypatch):
+    monkeypatch.setattr(sides, "_ONE_TREE", 1 << sides._CHUNK_BITS)  # a chunk is a tree, and these rows are several
     rng = np.random.default_rng(0)
     n, bounds = 70_000, np.array(bounds)
     rank = np.empty(n, np.int32)

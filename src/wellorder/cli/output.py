@@ -129,7 +129,8 @@ def make_table(
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    named = any(headers)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True, show_header=named)
     for number, (header, width) in enumerate(zip(headers, _widths(headers, rows), strict=True)):
         is_whole = number in (*right, *whole)
         justify: Literal["left", "right"] = "right" if number in right else "left"

@@ -133,7 +133,8 @@ def read_for(
             "the model was learned from comparisons; give a file with the columns left, right and outcome, or name "
             "them with left=, right= and outcome="
         )
-    return make_table(found, roles_for(model, found, judged))
+    roles = roles_for(model, found, judged)
+    return replace(make_table(found, roles), spare=tuple(name for name in roles.drop if name != model.target_))
 
 
 def _holds_pairs(model: TableRanker, sheet: Sheet, votes: VoteColumns) -> bool:

@@ -65,6 +65,8 @@ class Table:
         The levels from worst to best, where they were declared.
     recipe : str
         The Python call that reads the same again; empty where there is none, as for a table read for a model.
+    spare : tuple of str
+        Columns of the file that a model has no use for, of a table read for one.
     places : Places or None
         Where the rows stand in their files, for whoever finds something wrong with one; None where they are of none.
 
@@ -93,6 +95,7 @@ class Table:
     time: str | None = None
     levels: tuple[Any, ...] | None = None
     recipe: str = ""
+    spare: tuple[str, ...] = ()
     places: Places | None = field(default=None, repr=False)
     described: ClassVar[bool] = True
     """Whether anything is known of the rows but their names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..samples import pair_probabilities
 from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, list_scores, ranks_lists
-from ..spaces import Pairs
 from ..state import (
     ANY,
     Part,
@@ -42,6 +42,9 @@ from .lines import row_error
 from .roles import Roles, make_table, read_groups, read_names
 from .table import CONVENTIONS, PLAIN, ComparisonTable, PairTable, Signs, Table, pairs_of
 
+if TYPE_CHECKING:
+    from ..ratings import Uncertainty
+
 _ROUNDING = 1e-9
 """How far beyond 0 and 1 interpolation may have put a share."""
 
@@ -51,7 +54,7 @@ def _has_probabilities(model: TableRanker) -> bool:
     if gives_probabilities(ranker, "comparisons"):
         return True
     raise AttributeError(
-        f"{type(ranker).__name__} gives no probabilities of outcomes; CompareSVM(probability=True) does, and Davidson"
+        f"{type(ranker).__name__} gives no probabilities of outcomes; CompareSVM(probability=True) does, and ratings do"
     )
 
 
@@ -225,27 +228,55 @@ class TableRanker(Stored, BaseEstimator):
         return differences
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, *, first_move: bool = True) -> Floats:
         """Return P(left better), P(tie) and P(right better) of each pair: columns for the outcomes −1, 0, 1.
 
         Parameters
         ----------
         X : ComparisonTable, PairTable; or a data frame with the columns left and right, where items have no features
+        first_move : bool, default=True
+            Whether it counts who stands on the left, where the ranker has found that this is worth something.
         """
         pairs = self._pairs_of(X)
-        if hasattr(self.ranker_, "probabilities"):
-            return np.asarray(self.ranker_.probabilities(self.compare(pairs)))
+        left, right = pairs.left, pairs.right
         if self.encoder_ is not None:
-            view = Pairs(self.encoder_.transform(pairs.items), pairs.left, pairs.right)
+            rows = self.encoder_.transform(pairs.items)
         else:
-            number = self._numbers_of(pairs.items)
-            view = Pairs(_identity(len(self.items_ or [])), number[pairs.left], number[pairs.right])
-        return np.asarray(self.ranker_.predict_proba(view))
+            rows, number = _identity(len(self.items_ or [])), self._numbers_of(pairs.items)
+            left, right = number[left], number[right]
+        return pair_probabilities(self.ranker_, rows, left, right, first_move=first_move)
+
+    def uncertainty(self, X: Any) -> Uncertainty | None:
+        """Return how uncertain the scores of rows are, by row number; None where the ranker does not say.
+
+        Parameters
+        ----------
+        X : Table, data frame or list of names, as ``decision_function`` takes them
+        """
+        check_is_fitted(self)
+        if self.encoder_ is not None or not hasattr(self.ranker_, "uncertainty"):
+            return None
+        found: Uncertainty | None = self.ranker_.uncertainty()
+        return None if found is None else found.take(self._numbers_of(X))
 
     @property
     def n_groups_(self) -> int:
         """How many groups the ranker was fitted on."""
         return count_fitted_groups(self.ranker_)
+
+    def known_items(self, source: str = "the items that the model knows") -> Table:
+        """Return the items that the model knows by name: those that it was fitted on. ``source``: what to call them.
+
+        Raises
+        ------
+        ValueError
+            Where it scores items by their features, and knows none by itself.
+        """
+        check_is_fitted(self)
+        if self.encoder_ is not None:
+            raise ValueError("the model scores items by their columns, and knows none by name; name the file of items")
+        names = np.array(self.items_ or [], dtype=object)
+        return Table(source, _identity(len(names)), ids=names, item=self.item_)
 
     @property
     def takes_strangers(self) -> bool:
@@ -292,10 +323,10 @@ class TableRanker(Stored, BaseEstimator):
     def _fit_comparisons(self, table: ComparisonTable) -> Array:
         ranker = clone(self.ranker)
         self.supervision_, self.levels_ = "comparisons", None
-        if not table.sides and any(name.endswith("first_move") and on for name, on in ranker.get_params().items()):
+        if not table.sides and (asked := _asks_for_sides(ranker)) is not None:
             raise ValueError(
-                f"first_move=True asks what the left place is worth, and in {table.source} the winner always stands "
-                "there; leave it out"
+                f"{asked} asks what the left place is worth, and in {table.source} the winner always stands there; "
+                "leave it out"
             )
         if table.described and getattr(ranker, "looks_at_features", True):
             self.encoder_, self.items_ = TableEncoder(), None
@@ -342,8 +373,9 @@ class TableRanker(Stored, BaseEstimator):
                 found = suggest(first, known, "the model was fitted on")
                 problem = f"the item {first!r} is not among those that were compared; {found}"
                 raise row_error(X.places if isinstance(X, Table) else None, problem, strangers[0])
+            # from one place, so that it is said once, whatever the model is asked about them
             what = f"{first!r} was" if n == 1 else f"{n:,} items ({first!r} is the first) were"
-            warnings.warn(f"{what} never compared: the rating is the one that all start with", stacklevel=2)
+            warnings.warn(f"{what} never compared: the rating is the one that all start with", stacklevel=1)
         return np.array([number_of.get(name, -1) for name in names], dtype=np.int64)
 
     def _item_names(self, X: Any) -> Iterable[Any]:
@@ -387,6 +419,15 @@ class TableRanker(Stored, BaseEstimator):
         for found in (getattr(ranker, "n_features_in_", None), None if rated is None else len(rated)):
             if found is not None and found != n:
                 raise ValueError(f"it takes {found} columns, and the table's are turned into {n}")
+
+
+def _asks_for_sides(ranker: Any) -> str | None:
+    """Return the parameter by which a ranker is told to find what the left place is worth, if it is."""
+    for path, value in ranker.get_params().items():
+        name = path.rpartition("__")[2]
+        if (name == "first_move" and value) or (name == "advantage" and isinstance(value, str)):
+            return f"{name}={value!r}"
+    return None
 
 
 def _check_curve(curve: tuple[Floats, Floats]) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -34,7 +33,7 @@ from ..order import (
 )
 from ..scoring import list_scores, warn_if_groups_are_lost
 from ..solvers import SolveResult
-from ..spaces import each_entry_once, is_dask
+from ..spaces import each_entry_once, is_dask, naming_columns
 from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
 from ..sweeps import Array, Floats, is_tensor, to_numpy
 
@@ -211,50 +210,8 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     if type(X) is np.ndarray:
         return _checked(estimator, X, **options)
     X = to_numpy(X) if is_tensor(X) else each_entry_once(X)
-    try:
+    with naming_columns(estimator, X):
         return validation.validate_data(estimator, X, **options)
-    except (TypeError, ValueError) as error:
-        reason = _why_no_numbers(estimator, X, error)
-        if reason is None:
-            raise
-        raise ValueError(reason) from None
-
-
-def _why_no_numbers(estimator: Any, X: Any, error: Exception) -> str | None:
-    """Say which column of a data frame is to blame, and the way on; None where none is, or X is no data frame."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return None
-    name = type(estimator).__name__
-    way_on = f"wo.data.TableRanker({name}(), target=…).fit(frame)"
-    for column in frame.iter_columns():
-        try:
-            numbers = column.to_numpy().astype(float)
-        except (TypeError, ValueError):
-            row, value = next((row, each) for row, each in enumerate(column.to_list()) if not _is_number(each))
-            return (
-                f"the column {column.name!r} holds {value!r} in row {row}, which is no number, and {name} takes "
-                f"numbers; {way_on} encodes text by itself, or encode it first (OneHotEncoder), or leave it out"
-            )
-        if column.dtype.is_temporal():
-            return (
-                f"the column {column.name!r} holds times, and {name} takes numbers; count the days or seconds from "
-                "some day, or leave it out"
-            )
-        if "Input X contains" in str(error) and not np.isfinite(numbers).all():
-            row = int(np.argmin(np.isfinite(numbers)))
-            what = "NaN" if np.isnan(numbers[row]) else "infinity or a value too large for a float"
-            fill = f"; {way_on} fills missing values, as does SimpleImputer in a pipeline" if what == "NaN" else ""
-            return f"Input X contains {what}: the column {column.name!r} in row {row}{fill}"
-    return None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _checked(estimator: Any, X: Array, *, reset: bool = True, **options: Any) -> Any:

@@ -162,31 +162,38 @@ def is_degenerate(bias: float) -> bool:
     return not bias < -_NO_BIAS
 
 
-def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats) -> tuple[float, float]:
-    """Return what to multiply scores by, and the threshold that they have then."""
+SCALING = "scale the columns of the items (scale=True)"
+"""What helps where columns are of very different size: advice for a model that has not done so."""
+
+
+def scale_to_threshold(bias: float, pairs: TiedPairs, scores: Floats, *, scaled: bool) -> tuple[float, float]:
+    """Return what to multiply scores by, and the threshold that they have then.
+
+    ``scaled`` says that the columns were standardised, or cannot be, so that nobody is told to do it.
+    """
     if pairs.n_ties == 0:
         return 1.0, 0.0
     if not is_degenerate(bias):
-        _warn_if_all_tie(bias, pairs, scores)
+        _warn_if_all_tie(bias, pairs, scores, scaled)
         return -1.0 / bias, 1.0
     threshold = best_threshold(pairs.differences(scores), pairs.outcome, pairs.weight)
     warnings.warn(
         f"the model is degenerate: its threshold for ties would be {-bias:.3g}, which should be above 0; the one that "
-        "fits the training pairs best is taken instead. Raise C, or scale the columns of the items (scale=True); where "
-        "ties are few, ThresholdCompare does as well",
+        f"fits the training pairs best is taken instead. Raise C{'' if scaled else f', or {SCALING}'}; where ties are "
+        "few, ThresholdCompare does as well",
         stacklevel=4,
     )
     return (1.0 / threshold, 1.0) if threshold > 0 else (1.0, 0.0)
 
 
-def _warn_if_all_tie(bias: float, pairs: TiedPairs, scores: Floats) -> None:
+def _warn_if_all_tie(bias: float, pairs: TiedPairs, scores: Floats, scaled: bool) -> None:
     """Say where no training pair is called different, although some are."""
     if np.abs(pairs.differences(scores)).max() > -bias:
         return
     warnings.warn(
         f"the model calls every training pair a tie, although {pairs.n_decided:,} of {len(pairs):,} were decided: its "
-        "scores order the items, but are nowhere further apart than its threshold. Scale the columns of the items "
-        "(scale=True), raise C, or take another loss (loss='squared_hinge')",
+        "scores order the items, but are nowhere further apart than its threshold. Raise C, take another loss "
+        f"(loss='squared_hinge'){'' if scaled else f', or {SCALING}'}",
         stacklevel=5,
     )
 

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..deadline import time_is_up, warn_of_time
-from ..losses import LOSSES, TiedPairs, tied_risk
+from ..losses import LOSSES, Calibration, TiedPairs, calibrate, root_mean_square, tied_risk
 from ..methods import Method, costs
 from ..order import Comparisons
 from ..samples import Sample
@@ -28,9 +28,10 @@ from ..spaces import (
     resolve_gamma,
 )
 from ..state import Part, count, figure, floats, number, truth, tuple_of
-from ..sweeps import Array, Bools, Floats, Ints
+from ..sweeps import Array, Bools, Floats
 from .base import by_rows, check_option, check_positive, check_whole, hold_rows, warn_if_not_converged
 from .compare_model import (
+    SCALING,
     CompareModel,
     is_degenerate,
     learn_scale,
@@ -51,96 +52,17 @@ from .compare_solving import (
 from .kernel_model import KernelModel
 
 # --------------------------------------------------------------------------------------------------
-# From score differences to probabilities of the three outcomes, symmetric in the two items.
+# From score differences of comparisons that were not learned from to probabilities of the three outcomes.
 
 
 N_FOLDS = 5
-_MOST_STEPS = 100
-
-
-def probabilities(differences: Floats, steepness: float, tie_weight: float) -> Floats:
-    r"""Return P(left better), P(tie) and P(right better) of each difference, by Davidson's model.
-
-    P(right) ∝ e^{a d / 2}, P(left) ∝ e^{−a d / 2}, P(tie) ∝ ν: swapping the items swaps the probabilities.
-    """
-    half = 0.5 * steepness * np.asarray(differences, dtype=float)
-    size = np.abs(half)
-    left, right = np.exp(-half - size), np.exp(half - size)
-    tie = tie_weight * np.exp(-size)
-    total = left + right + tie
-    return np.column_stack([left, tie, right]) / total[:, None]
-
-
-def calibrate(differences: Floats, outcome: Ints, weight: Floats) -> tuple[float, float]:
-    """Return steepness a ≥ 0 and tie weight ν of most likelihood, given differences that were not fitted.
-
-    Outcomes are 1 (as the difference's sign would have it) and 0. As in Platt's method each outcome is taken to be a
-    little uncertain, by one part in as many as there are: differences that tell all outcomes leave a finite. Without
-    ties ν is 0. The likelihood is concave in (a, log ν): Newton's method, with halved steps where one goes too far.
-    """
-    decided = outcome != 0
-    n_decided, n_ties = float(weight[decided].sum()), float(weight[~decided].sum())
-    scale = root_mean_square(differences, weight) or 1.0
-    x = differences / scale
-    if n_ties == 0:
-        sure = (n_decided + 1.0) / (n_decided + 2.0)
-        target = np.tile([1.0 - sure, 0.0, sure], (len(x), 1))
-    else:
-        slips = np.where(decided, 1.0 / (n_decided + 3.0), 1.0 / (n_ties + 3.0))
-        target = np.column_stack(
-            [slips, np.where(decided, slips, 1 - 2 * slips), np.where(decided, 1 - 2 * slips, slips)]
-        )
-    a, log_nu = _most_likely(x, target, weight, with_ties=n_ties > 0)
-    return a / scale, float(np.exp(log_nu)) if n_ties > 0 else 0.0
 
 
 def calibrate_unseen(model: CompareSVM, items: Any, pairs: TiedPairs, size: float) -> tuple[float, float]:
     """Return steepness and tie weight by :func:`unseen_differences` of a model."""
     d, known = unseen_differences(model, items, pairs, size)
-    return calibrate(d[known], pairs.outcome[known], pairs.weight[known])
-
-
-def root_mean_square(differences: Floats, weight: Floats) -> float:
-    """Return √(Σ ω d² / Σ ω)."""
-    return float(np.sqrt(np.average(np.square(differences), weights=weight)))
-
-
-def _most_likely(x: Floats, target: Floats, weight: Floats, *, with_ties: bool) -> tuple[float, float]:
-    """Maximise Σ ω Σ target · log P over a ≥ 0 and log ν."""
-    tied, decided = float(weight @ target[:, 1]), float(weight @ (1 - target[:, 1]))
-    log_nu = float(np.log(max(tied, 1e-300) / max(decided, 1e-300) * 2.0))
-    at = np.array([1.0, log_nu if with_ties else 0.0])
-    free = np.array([True, with_ties])
-
-    def loss(at: Floats) -> float:
-        P = probabilities(x, at[0], float(np.exp(at[1])) if with_ties else 0.0)
-        return -float(weight @ np.sum(target * np.log(np.maximum(P, 1e-300)), axis=1))
-
-    value = loss(at)
-    for _ in range(_MOST_STEPS):
-        P = probabilities(x, at[0], float(np.exp(at[1])) if with_ties else 0.0)
-        lean, aim = P[:, 2] - P[:, 0], target[:, 2] - target[:, 0]
-        gradient = np.array([0.5 * weight @ (x * (lean - aim)), weight @ (P[:, 1] - target[:, 1])])
-        bend = np.empty((2, 2))
-        bend[0, 0] = 0.25 * weight @ (x**2 * (P[:, 2] + P[:, 0] - lean**2))
-        bend[0, 1] = bend[1, 0] = -0.5 * weight @ (x * lean * P[:, 1])
-        bend[1, 1] = weight @ (P[:, 1] * (1.0 - P[:, 1]))
-        free[0] = at[0] > 0 or gradient[0] < 0
-        step = np.zeros(2)
-        ridge = 1e-12 * max(bend[0, 0], bend[1, 1], 1e-300)
-        step[free] = -np.linalg.solve((bend + ridge * np.eye(2))[np.ix_(free, free)], gradient[free])
-        length = 1.0
-        while length > 1e-10:
-            trial = at + length * step
-            trial[0] = max(trial[0], 0.0)
-            new = loss(trial)
-            if new <= value:
-                break
-            length *= 0.5
-        if length <= 1e-10 or value - new <= 1e-12 * abs(value):
-            break
-        at, value = trial, new
-    return float(at[0]), float(at[1])
+    found = calibrate(d[known], pairs.outcome[known], pairs.weight[known])
+    return found.slope, found.ties
 
 
 def unseen_differences(model: CompareSVM, items: Any, pairs: TiedPairs, size: float) -> tuple[Floats, Bools]:
@@ -354,7 +276,7 @@ class CompareSVM(KernelModel, CompareModel):
         items = self._standardise(items, compared)
         coef, bias, scores = self._solve(items, compared, rng)
         self.bias_ = bias
-        factor, self.threshold_ = scale_to_threshold(bias, compared, scores)
+        factor, self.threshold_ = scale_to_threshold(bias, compared, scores, scaled=self._is_scaled)
         self._store(factor * coef, items)
         if self.probability:
             size = root_mean_square(factor * compared.differences(scores), pairs.weight)
@@ -373,7 +295,12 @@ class CompareSVM(KernelModel, CompareModel):
         ----------
         X : Pairs, or array of shape (n, 2, d)
         """
-        return probabilities(self.compare(X), *self.calibration_)
+        return Calibration(*self.calibration_).probabilities(self.compare(X))
+
+    @property
+    def _is_scaled(self) -> bool:
+        """Whether columns are standardised, or there are none."""
+        return bool(self.scale) or self.kernel == "precomputed"
 
     def _solve(self, X: Any, pairs: TiedPairs, rng: np.random.Generator) -> tuple[Floats, float, Floats]:
         """Return coefficients, the bias β, and the items' scores, none of them scaled yet."""
@@ -407,14 +334,14 @@ class CompareSVM(KernelModel, CompareModel):
             found = tied_kernel_by_libsvm(self._pair_kernel(X, pairs), pairs, self.C, self.tol)
         if np.isnan(found.bias):
             raise ValueError(
-                f"libsvm finds no finite solution for C={self.C!r} and this kernel, whose values are large; scale the "
-                "columns of the items (scale=True), or lower C"
+                f"libsvm finds no finite solution for C={self.C!r} and this kernel, whose values are large; "
+                f"{'' if self._is_scaled else f'{SCALING}, or '}lower C"
             )
         if not found.converged and time_is_up():
             warn_of_time(f"after {found.n_iter} steps", stacklevel=6)
         elif not found.converged:
             warnings.warn(
-                f"libsvm stopped after {found.n_iter:,} steps; scale the columns of the items (scale=True), or lower C",
+                f"libsvm stopped after {found.n_iter:,} steps; {'' if self._is_scaled else f'{SCALING}, or '}lower C",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ..methods import Method, inner_costs, too_many_levels
 from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Scale, separable, violation
 from ..samples import take
-from ..spaces import near_zero
+from ..spaces import naming_columns, near_zero
 from ..state import Part, both, checked, fitted, floats, labels, none_or, template
 from ..sweeps import Array, Floats
 from .base import NOTHING_TOLD_APART, Ranker, read_order, validate_data, warn_of_one_score
@@ -116,7 +116,8 @@ class PlugInRanker(Ranker):
         classifier = self._classifier()
         weights = {} if grades.weight is None else _weight_for(classifier, grades.weight[active])
         rows = X if active.all() else take(X, np.flatnonzero(active))
-        with config_context(enable_metadata_routing=False):  # the weights have found their way already
+        # the weights have found their way already
+        with config_context(enable_metadata_routing=False), naming_columns(self, rows):
             fit = classifier.fit if self.estimator is not None else partial(_fit_near_zero, classifier)
             self.estimator_ = fit(rows, number, **weights)
         self.classes_ = level_labels(grades)[present]

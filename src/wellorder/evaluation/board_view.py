@@ -103,8 +103,10 @@ class BoardView:
     @property
     def below(self) -> tuple[str, ...]:
         """The lines below a table: what must be known of it, and what is not in it."""
+        baselines = [row.method for row in self.rows if row.is_baseline]
+        tagged = (f"baselines: {', '.join(baselines)}",) if baselines else ()
         left_out = (f"left out {', '.join(methods)}: {reason}" for reason, methods in self.left_out.items())
-        return (*self.notes, *left_out)
+        return (*tagged, *self.notes, *left_out)
 
     def as_text(self) -> str:
         """Write the title and all rows in plain lines, however long."""
@@ -225,7 +227,7 @@ def _row(place: int, standing: Standing, metric: str, others: Sequence[str], n_s
         lacks_splits=standing.n_splits < n_splits,
         value=measured(metric, standing.mean),
         interval=write_interval(standing.low, standing.high, is_share=is_share(metric)),
-        verdict=standing.lack_of_order or verdict(standing.p_value),
+        verdict=standing.lack_of_order or verdict(math.nan if math.isinf(standing.mean) else standing.p_value),
         p=Cell("" if p is None else write_p_value(p), p),
         others=tuple(measured(name, standing.metrics.get(name, math.nan)) for name in others),
         search=lasting(standing.search_seconds),
@@ -244,14 +246,12 @@ def _which_is_better(compared: Leaderboard | Plan) -> str:
 
 
 def _notes(board: Leaderboard) -> Iterator[str]:
-    """Say what the rows do not: who is a baseline or cannot be judged, and what there was no time for."""
+    """Say what the rows do not: who cannot be judged, how much more data it takes, what there was no time for."""
     protocol, standings = board.protocol, board.standings
-    if baselines := [each.method for each in standings if each.is_baseline]:
-        yield f"baselines: {', '.join(baselines)}"
     if silent := [each.method for each in standings if each.n_without_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
     if infinite := [each.method for each in standings if math.isinf(each.mean)]:
-        yield f"what came had been given no chance on some split, and nothing is tested: {', '.join(infinite)}"
+        yield f"infinite, as what came had been given no chance on some split, and so not tested: {', '.join(infinite)}"
     if stopped := [
         f"{each.method} ({each.n_stopped} of {each.n_splits} splits)" for each in standings if each.n_stopped
     ]:
@@ -287,7 +287,7 @@ def _how_many_more(board: Leaderboard) -> str:
     what = "comparison" if board.protocol.split_by == "pairs" else "row"
     first, second = standings[0].method, standings[1].method
     if more * there > _MOST_ROWS:
-        return f"{first} and {second} are as good as equal: no data that anybody has would tell them apart"
+        return f"as good as equal: {first} and {second}; no data that anybody has would tell them apart"
     return (
         f"to tell {first} and {second} apart, if they differ by as much as it seems, takes about "
         f"{counted(round_up(more * there), what)}, and there are {there:,}"

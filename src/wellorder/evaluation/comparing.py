@@ -8,6 +8,9 @@ from itertools import chain
 from os import PathLike
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from ..data import leave_columns
 from ..memory import available_bytes
 from ..metrics import AnyMetric, is_ours
@@ -162,12 +165,18 @@ def _refuse_grades(table: Any, methods: Any) -> None:
         return
     if not isinstance(table, AnyTable):
         column = str(getattr(methods, "name", None) or "grade")
-        frame = f"X.assign({column}=y)" if hasattr(table, "assign") and column.isidentifier() else "frame"
         raise TypeError(
             "compare takes a table that has the grades as a column, and then names of methods, not X and y; give it "
-            f"wo.read({frame}, target={column!r})"
-            + ("" if frame != "frame" else f", with the grades as the column {column!r} of a data frame")
+            f"wo.read({_with_grades(table, column)}, target={column!r})"
         )
+
+
+def _with_grades(X: Any, column: str) -> str:
+    """Write how X becomes a data frame that has y as a column."""
+    if hasattr(X, "assign"):
+        return f"X.assign(**{{{column!r}: y}})" if not column.isidentifier() else f"X.assign({column}=y)"
+    frame = "X" if isinstance(X, pl.DataFrame) else "pl.DataFrame(X)" if isinstance(X, np.ndarray) else "frame_of_X"
+    return f"{frame}.with_columns(pl.Series({column!r}, y))"
 
 
 def _protocol(task: Task, metric: AnyMetric | None, metrics: Sequence[AnyMetric], **settings: Any) -> Protocol:

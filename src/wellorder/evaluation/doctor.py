@@ -19,7 +19,8 @@ from ..data import ComparisonTable, Table, TableEncoder, as_rows, constant_colum
 from ..metrics import swapped_pairs
 from ..order import Grades
 from ..sweeps import Floats, Ints
-from ..writing import counted
+from ..writing import counted, write_percent
+from .accounts import html_row
 from .tasks import AnyTable
 
 # --------------------------------------------------------------------------------------------------
@@ -77,15 +78,6 @@ class Health:
         )
 
 
-def html_row(cells: Sequence[str], tag: str = "td") -> str:
-    """Write one row of a table of a notebook, its first cell to the left, the others to the right."""
-    aligned = ("left" if place == 0 else "right" for place in range(len(cells)))
-    inside = (
-        f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for side, cell in zip(aligned, cells, strict=True)
-    )
-    return f"<tr>{''.join(inside)}</tr>"
-
-
 def listing(shown: Sequence[str], n: int) -> str:
     """Write the first few of n things, and that there are more."""
     return ", ".join(shown) + (", …" if n > len(shown) else "")
@@ -131,7 +123,8 @@ def _findings(table: ComparisonTable) -> Iterator[Finding]:
         share = found.n_items_in_cycles / max(found.n_items, 1)
         yield Finding(
             "warning" if share > 0.5 else "note",
-            f"{counted(found.n_items_in_cycles, 'item')} ({share:.0%}) stand in circles (a above b above … above a)",
+            f"{counted(found.n_items_in_cycles, 'item')} ({write_percent(share, 0)}) stand in circles (a above b above "
+            "… above a)",
             "no order agrees with all of these comparisons",
         )
     compared = np.unique(np.concatenate([comparisons.left, comparisons.right]))
@@ -174,7 +167,7 @@ def _favoured_side(table: ComparisonTable) -> Iterator[Finding]:
         side, share = ("right", right / decided) if 2 * right > decided else ("left", 1 - right / decided)
         yield Finding(
             "note",
-            f"the {side} item wins {share:.0%} of the decided comparisons, more than chance explains",
+            f"the {side} item wins {write_percent(share, 0)} of the decided comparisons, more than chance explains",
             "sides may matter (the first move, the first taste), or the file was sorted by outcome",
         )
 
@@ -344,7 +337,7 @@ def _shape(table: Table) -> Iterator[tuple[str, str]]:
         yield "features", f"{table.X.width:,}{kinds}"
     else:
         filled = table.X.nnz / max(table.X.shape[0] * table.X.shape[1], 1)
-        yield "features", f"{table.X.shape[1]:,} ({filled:.0%} of the entries given)"
+        yield "features", f"{table.X.shape[1]:,} ({write_percent(filled, 0)} of the entries given)"
 
 
 def _supervision(grades: Grades, table: Table) -> Iterator[tuple[str, str]]:

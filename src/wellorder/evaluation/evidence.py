@@ -5,7 +5,8 @@ were tested say much more. To first order a value differs from what it estimates
 (:mod:`wellorder.metrics.influence`; units are rows, lists, or items that were compared), so that the mean over the
 splits differs by :math:`\sum_u A_u`, with :math:`A_u` the mean over the splits of unit u's part, zero where it is not
 tested. A unit that is tested in every repeat is one unit all the same: its parts are averaged before they are
-multiplied, :math:`C = \sum_u A_u A_u^\top` for all methods at once.
+multiplied, :math:`C = \frac{n}{n-1} \sum_u A_u A_u^\top` for all methods at once. Parts are taken about the mean of
+all n units, and not of the few that a split tests: hence the factor.
 
 That is how means vary with the *test* rows. Training rows add to it, by an amount that no estimator can find from the
 values of one cross-validation without bias (Bengio and Grandvalet, 2004). Repeats show it all the same, unit by unit:
@@ -30,9 +31,9 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from ..metrics import Influence, Metric, influence_of, influence_of_probabilities, semidefinite
+from ..metrics import Influence, Metric, few_factor, influence_of, influence_of_probabilities, semidefinite
 from ..order import Comparisons, Grades
-from ..sweeps import Floats, Ints
+from ..sweeps import Bools, Floats, Ints
 from .judging import Foretold
 from .records import Parts
 
@@ -207,9 +208,12 @@ def gather(values: Floats, parts: Sequence[Sequence[Parts]], repeat: Sequence[in
     """
     block = np.unique(np.asarray(repeat), return_inverse=True)[1]
     n_splits, n_repeats = len(values), int(block.max()) + 1
-    units, meetings = _table(parts, "units", "parts"), _table(parts, "meetings", "shared")
+    units, tested = _table(parts, "units", "parts")
+    meetings, _ = _table(parts, "meetings", "shared")
+    n_units = units.shape[1]
     if meetings.shape[1] == 0:
-        _recentre(units, values, block)
+        _recentre(units, tested, values, block)
+    units *= few_factor(n_units)  # one mean was taken off all of them
     whole, repeated, within = (
         _products(units, meetings, each) for each in (np.zeros_like(block), block, np.arange(n_splits))
     )
@@ -224,7 +228,6 @@ def gather(values: Floats, parts: Sequence[Sequence[Parts]], repeat: Sequence[in
     alone, apart = (
         _inflate(*(project(each) for each in (whole, varies, correction))) for project in (np.asarray, _beside_mean)
     )
-    n_units = int(np.count_nonzero(np.abs(units).sum(axis=(0, 2))))
     return Evidence(values.mean(axis=0), np.maximum(np.diag(alone), 0.0), apart, n_units)
 
 
@@ -238,22 +241,22 @@ def _inflate(whole: Floats, varies: Floats, most: Floats) -> Floats:
     return np.asarray(semidefinite(whole) * np.outer(root, root))
 
 
-def _table(parts: Sequence[Sequence[Parts]], numbers: str, values: str) -> Floats:
-    """Return an array of shape (n_splits, n_numbers, n_methods); zero where a split has no such number."""
+def _table(parts: Sequence[Sequence[Parts]], numbers: str, values: str) -> tuple[Floats, Bools]:
+    """Return values by split, number and method, zero where a split lacks the number; and which numbers it has."""
     every = np.array(sorted({n for split in parts for each in split for n in getattr(each, numbers)}), dtype=np.int64)
-    out = np.zeros((len(parts), len(every), len(parts[0])))
+    out, has = np.zeros((len(parts), len(every), len(parts[0]))), np.zeros((len(parts), len(every)), bool)
     for k, split in enumerate(parts):
         for m, each in enumerate(split):
-            out[k, np.searchsorted(every, getattr(each, numbers)), m] = getattr(each, values)
-    return out
+            place = np.searchsorted(every, getattr(each, numbers))
+            out[k, place, m], has[k, place] = getattr(each, values), True
+    return out, has
 
 
-def _recentre(units: Floats, values: Floats, repeat: Ints) -> None:
+def _recentre(units: Floats, tested: Bools, values: Floats, repeat: Ints) -> None:
     """Take parts about the mean of their repeat, not of their split: who else was drawn is no part of a unit."""
-    for k, of_split in enumerate(units):
-        there = np.abs(of_split).sum(axis=1) > 0
+    for k, there in enumerate(tested):
         away = values[k] - values[repeat == repeat[k]].mean(axis=0)
-        of_split[there] += away / max(np.count_nonzero(there), 1)
+        units[k, there] += away / max(np.count_nonzero(there), 1)
 
 
 def _products(units: Floats, meetings: Floats, block: Ints) -> Floats:

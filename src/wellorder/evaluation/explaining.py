@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import warnings
@@ -39,6 +38,7 @@ from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
 from ..writing import counted, visible
+from .accounts import Account
 from .attribution import (
     FrameMixtures,
     Mixtures,
@@ -150,8 +150,8 @@ class Contribution:
     standard_error: float = 0.0
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Account):
     """Why a stands above b, or below it.
 
     Attributes
@@ -261,24 +261,6 @@ class Explanation:
         """Return what stands above the columns of the table."""
         return "feature", write_value(self.a), write_value(self.b), "contribution"
 
-    def __str__(self) -> str:
-        """Write the sentence, the table and the notes."""
-        lines = [self.head(), *self.table()]
-        width = [max(len(line[place]) for line in lines) for place in range(4)]
-        rows = [
-            "  ".join([line[0].ljust(width[0]), *(line[place].rjust(width[place]) for place in (1, 2, 3))])
-            for line in lines
-        ]
-        return "\n".join([self.headline(), "", *rows, "", *self.notes()])
-
-    def _repr_html_(self) -> str:
-        """Write the same for a notebook; every name and value is escaped."""
-        head = _html_row("th", self.head())
-        body = "".join(_html_row("td", line) for line in self.table())
-        notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes())
-        table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
-        return f"<div><p>{html.escape(self.headline())}</p>{table}{notes}</div>"
-
 
 def write_value(value: float | str | None) -> str:
     r"""Write a name or a value in one short line.
@@ -319,15 +301,6 @@ def _write_reason(name: str, part: Contribution, written: str) -> str:
 
 def _in_one_line(text: str) -> str:
     return visible(" ".join(text.split()))
-
-
-def _html_row(tag: str, cells: tuple[str, ...]) -> str:
-    aligned = (f'<{tag} style="text-align:{"left" if place == 0 else "right"}">' for place in range(len(cells)))
-    return (
-        "<tr>"
-        + "".join(f"{open_}{html.escape(cell)}</{tag}>" for open_, cell in zip(aligned, cells, strict=True))
-        + "</tr>"
-    )
 
 
 # --------------------------------------------------------------------------------------------------

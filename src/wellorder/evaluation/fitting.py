@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 
 from ..data import ComparisonTable, PairTable, Table, TableRanker, leave_columns
@@ -16,11 +17,15 @@ from ..metrics import AnyMetric, Metric
 from ..order import Comparisons, ListedPairs, draw_pairs, encode_groups
 from ..scoring import gives_probabilities, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
+from ..writing import write_percent
 from .judging import Foretold, default_metrics, foretell, read_metrics, rule_of, threshold_of, wants_probabilities
 from .methods import METHODS, find_method, foretelling_methods, make_seeded, refuse_silent
 from .searching import choose_params
 from .significance import known_mean
 from .tasks import AnyTable, make_task
+
+if TYPE_CHECKING:
+    from ..ratings import Uncertainty
 
 # --------------------------------------------------------------------------------------------------
 # How far apart two scores must be before their order can be trusted, measured on held-out pairs.
@@ -135,6 +140,34 @@ def bands(scores: Floats, least: float) -> Ints:
         if band == 0 or top - scores[row] >= least:
             top, band = scores[row], band + 1
         number[row] = band
+    return number
+
+
+def bands_by_doubt(scores: Floats, doubt: Uncertainty, confidence: float) -> Ints:
+    """Give each score the number of its band, given how uncertain each is.
+
+    An item is of the first band from whose first it cannot be told: the chance that it really stands below is less
+    than ``confidence``. One that is little known may so be of a higher band than others above it. O(n) a band.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wellorder.ratings import Uncertainty
+    >>> doubt = Uncertainty(np.array([1.0, 1.0, 100.0, 1.0, 100.0]))
+    >>> bands_by_doubt(np.array([5.0, 2.0, 1.9, 1.8]), doubt, confidence=0.75).tolist()
+    [1, 2, 1, 2]
+    """
+    enough = float(norm.ppf(confidence))
+    left = np.argsort(-scores, kind="stable")
+    number = np.empty(len(scores), dtype=np.int64)
+    band = 0
+    # invariant: rows in `left`, best first, can be told from the first of every band so far
+    while len(left):
+        band += 1
+        apart, spread = scores[left[0]] - scores[left], doubt.between(left[0], left)
+        told = (apart > 0) & (apart >= enough * spread) if np.isfinite(enough) else np.zeros(len(left), dtype=bool)
+        number[left[~told]] = band
+        left = left[told]
     return number
 
 
@@ -293,6 +326,8 @@ class OrderedList:
     rows: tuple[Row, ...]
     numbers: tuple[int, ...]
     """Where each of them stands in the table, from 0."""
+    deviations: tuple[float, ...] | None = None
+    """How uncertain each of the scores is, as a standard deviation; None where the model does not say."""
 
 
 @dataclass(frozen=True)
@@ -318,10 +353,19 @@ def order_items(
         A band ends before the first item that is so far below the band's first that held-out pairs as far apart
         stood in the right order at least so often. It says nothing of two items on either side of a border. 0.75
         unless given; but a model that learned from ties when items are no different goes by that unless it is given.
+        A model that knows how uncertain each score is goes by that: an item is of the first band from whose first it
+        cannot be told with so much confidence.
     top : int, optional
         Only so many rows of each list.
     """
     scores = np.asarray(model.decision_function(table), dtype=float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the scores have warned of strangers
+        doubt = model.uncertainty(table)
+    if doubt is not None:
+        sure = CONFIDENCE if confidence is None else confidence
+        note = _doubt_note(sure)
+        return OrderedItems(_doubted_lists(table, scores, doubt, sure, top), table.groups is not None, note)
     threshold = threshold_of(model) if model.supervision_ == "comparisons" else 0.0
     if confidence is None and threshold > 0:
         least: float | None = float(np.nextafter(threshold, np.inf))  # differences up to it are ties
@@ -330,6 +374,8 @@ def order_items(
         sure = CONFIDENCE if confidence is None else confidence
         least = None if model.resolution_ is None else model.spread_ * least_difference(model.resolution_, sure)
         note = _note(least, sure)
+    if least is not None and model.encoder_ is None and hasattr(model.ranker_, "uncertainty"):
+        note += f"; {_NO_DOUBT}"
     return OrderedItems(_lists(table, scores, least, top), table.groups is not None, note)
 
 
@@ -343,10 +389,26 @@ def order_held_out(table: Table, scores: Floats, curve: Rise | None) -> OrderedI
 def _lists(table: Table, scores: Floats, least: float | None, top: int | None) -> tuple[OrderedList, ...]:
     lists, names = [], table.names()
     for members in _members(table):
-        label = None if table.groups is None else table.groups[members[0]]
-        rows = members[np.argsort(-scores[members], kind="stable")[:top]]
-        lists.append(OrderedList(label, _rows(members, scores, names, least)[:top], tuple(rows.tolist())))
+        band = None if least is None else bands(scores[members], least)
+        lists.append(_list(table, members, scores, names, band, top))
     return tuple(lists)
+
+
+def _doubted_lists(
+    table: Table, scores: Floats, doubt: Uncertainty, confidence: float, top: int | None
+) -> tuple[OrderedList, ...]:
+    lists, names = [], table.names()
+    for members in _members(table):
+        band = bands_by_doubt(scores[members], doubt.take(members), confidence)
+        found = _list(table, members, scores, names, band, top)
+        lists.append(replace(found, deviations=tuple(doubt.deviation(np.array(found.numbers)).tolist())))
+    return tuple(lists)
+
+
+def _list(table: Table, members: Ints, scores: Floats, names: Any, band: Ints | None, top: int | None) -> OrderedList:
+    label = None if table.groups is None else table.groups[members[0]]
+    rows = members[np.argsort(-scores[members], kind="stable")[:top]]
+    return OrderedList(label, _rows(members, scores, names, band)[:top], tuple(rows.tolist()))
 
 
 @dataclass(frozen=True)
@@ -362,15 +424,23 @@ class Chances:
         That there is no difference between the two, where the model has learned from ties.
     how : str
         Where this comes from.
+    deviation : array of shape (n,) or None
+        How uncertain the score of each row is, where chances go by that: those by distance are of two rows as most are.
     """
 
     distance: Floats
     above: Floats
     tie: Floats | None
     how: str
+    deviation: Floats | None = None
 
-    def at(self, difference: float) -> float:
-        """Return the chance for two scores that are so far apart, whichever is higher; beyond the last, the last."""
+    def at(self, difference: float, one: int | None = None, other: int | None = None) -> float:
+        """Return the chance for two scores that are so far apart, whichever is higher; beyond the last, the last.
+
+        ``one`` and ``other`` are the two rows, which it takes account of where it knows how uncertain each is.
+        """
+        if self.deviation is not None and one is not None and other is not None:
+            return float(norm.cdf(abs(difference) / np.hypot(self.deviation[one], self.deviation[other])))
         return float(np.interp(abs(difference), self.distance, self.above))
 
 
@@ -381,8 +451,12 @@ _STEPS = 65
 def chances_of(model: TableRanker, table: Table) -> Chances | None:
     """Return what score differences of a model mean: its own probabilities, or what held-out pairs showed.
 
-    None where the model was fitted without looking at held-out pairs, or orders nothing here.
+    None where the model was fitted without looking at held-out pairs, or orders nothing here. Of ratings that know how
+    uncertain they are, the chances are that one is really higher; of others, that its item wins the next comparison.
     """
+    doubt = model.uncertainty(table) if len(table) > 1 else None
+    if doubt is not None:
+        return _doubted_chances(np.asarray(model.decision_function(table), dtype=float), doubt)
     if model.supervision_ == "comparisons" and hasattr(model, "predict_proba") and len(table) > 1:
         scores = np.asarray(model.decision_function(table), dtype=float)
         order = np.argsort(-scores, kind="stable")
@@ -399,6 +473,15 @@ def chances_of(model: TableRanker, table: Table) -> Chances | None:
     if model.resolution_ is None or not model.spread_ > 0:
         return None
     return held_out_chances(model.resolution_, model.spread_)
+
+
+def _doubted_chances(scores: Floats, doubt: Uncertainty) -> Chances:
+    """Return how likely the higher of two ratings is really the higher, the two taken as independent."""
+    deviation = doubt.deviation(np.arange(len(scores)))
+    distance = np.linspace(0.0, max(float(np.ptp(scores)), 1e-9), _STEPS)
+    above = norm.cdf(distance / (np.sqrt(2.0) * float(np.median(deviation))))
+    how = "how sure the comparisons make it, given how uncertain each of the two ratings is"
+    return Chances(distance, above, None, how, deviation)
 
 
 def held_out_chances(curve: Rise, spread: float = 1.0) -> Chances:
@@ -420,14 +503,24 @@ def _members(table: Table) -> list[Ints]:
     return np.split(by_group, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
 
 
-def _rows(members: Any, scores: Floats, names: Any, least: float | None) -> tuple[Row, ...]:
+def _rows(members: Any, scores: Floats, names: Any, band: Ints | None) -> tuple[Row, ...]:
     mine = scores[members]
-    band = None if least is None else bands(mine, least)
     order = np.argsort(-mine, kind="stable")
     rank = 1 + np.searchsorted(np.sort(-mine), -mine)  # one more than the number of better scores
     return tuple(
         (int(rank[place]), None if band is None else int(band[place]), str(names[members[place]]), float(mine[place]))
         for place in order
+    )
+
+
+_NO_DOUBT = "Elo's ratings do not say how sure they are, and bands go by distance alone; Glicko's and Davidson's do"
+
+
+def _doubt_note(confidence: float) -> str:
+    return (
+        f"items of one band cannot be told from its first: it is less than {write_percent(confidence, 0)} sure that "
+        "they stand below it, be it that they are close or that little is known of them; deviation: how uncertain a "
+        "score is"
     )
 
 
@@ -442,8 +535,10 @@ def _note(least: float | None, confidence: float) -> str:
     if least is None:
         return "no bands: the model was fitted with --no-bands, or had no held-out pair"
     if least == float("inf"):
-        return f"one band: on held-out rows no distance between scores made an order {confidence:.0%} sure"
+        return (
+            f"one band: on held-out rows no distance between scores made an order {write_percent(confidence, 0)} sure"
+        )
     return (
         f"items of one band are less than {least:.3g} below its first: on held-out rows, pairs that close stood in the "
-        f"right order less than {confidence:.0%} of the time; items of two bands may be as close as that"
+        f"right order less than {write_percent(confidence, 0)} of the time; items of two bands may be as close as that"
     )

@@ -14,9 +14,8 @@ import numpy as np
 
 from ..metrics import AnyMetric, Definition, Metric, comparison_roc, ndcg, order_error_rates, parse
 from ..order import Comparisons, Grades, Kind, refuse_beside
-from ..samples import Sample
-from ..scoring import advantage_of, gives_probabilities, list_scores
-from ..spaces import Pairs
+from ..samples import Sample, pair_probabilities
+from ..scoring import advantage_of, gives_probabilities
 from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
 
@@ -358,16 +357,12 @@ def foretell(model: Any, X: Any, order: Grades | Comparisons) -> Foretold:
     """Return the probabilities that a fitted model gives: of the rows of X, or of comparisons of them."""
     if isinstance(order, Grades):
         return Foretold(np.asarray(model.predict_proba(X)), {"levels": model.classes_})
-    if hasattr(model, "probabilities"):
-        scores = np.asarray(list_scores(model, X), dtype=float)
-        apart = scores[order.right] - scores[order.left] - advantage_of(model)
-        return Foretold(np.asarray(model.probabilities(apart)))
-    return Foretold(np.asarray(model.predict_proba(Pairs(X, order.left, order.right))))
+    return Foretold(pair_probabilities(model, X, order.left, order.right))
 
 
 _WHO_GIVES = {
     "grades": "ProportionalOdds, OrderBoost(loss='proportional_odds'), PlugInRanker and classifiers do",
-    "comparisons": "CompareSVM(probability=True) and ratings by Davidson do",
+    "comparisons": "CompareSVM(probability=True) and ratings do",
 }
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from ..metrics import Definition, Metric, find_definition, parse
 from ..order import Kind
 from ..sweeps import Floats
+from .accounts import html_row
 from .board_view import view_board
-from .doctor import Health, html_row
+from .doctor import Health
 from .evidence import Evidence, behind_leader, gather
 from .methods import METHODS
 from .records import Json, Record, plain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,10 @@ from ..order import Comparisons, Grades, ListedPairs, draw_pairs
 from ..samples import Sample, read_sample
 from ..scoring import list_scores, warn_if_groups_are_lost
 from ..spaces import Pairs
+from ..suggest import suggest
 from ..sweeps import Floats, Ints, sums_at
 from ..writing import counted, visible, write_metric, write_percent
+from .accounts import Account
 from .attribution import NumberMixtures, Sampling, attribute, has_pieces, players_of, scores_rows_alone, summed_parts
 from .explaining import cut_apart
 from .judging import default_metrics, judge_model, read_metrics, rule_of
@@ -63,8 +64,8 @@ class ColumnImportance:
     contribution: float | None = None
 
 
-@dataclass(frozen=True)
-class Importance:
+@dataclass(frozen=True, repr=False)
+class Importance(Account):
     """What matters overall.
 
     Attributes
@@ -73,7 +74,7 @@ class Importance:
     value : float
         What the model reaches with all columns as they are.
     columns : tuple of ColumnImportance
-        The largest drop first.
+        Those that were shuffled, the largest drop first.
     n_repeats : int
         How often each column was shuffled.
     unit : str
@@ -85,6 +86,8 @@ class Importance:
         How the contributions were found; empty where there are none.
     greater_is_better, is_share : bool
         How the metric reads.
+    n_columns : int or None
+        How many columns there are; None where each of them was shuffled.
     """
 
     metric: str
@@ -96,6 +99,7 @@ class Importance:
     how: str = ""
     greater_is_better: bool = False
     is_share: bool = False
+    n_columns: int | None = None
 
     def without(self, column: ColumnImportance) -> float:
         """Return what the model reaches with one column shuffled."""
@@ -139,6 +143,8 @@ class Importance:
         found = []
         if len(self.columns) > top:
             found.append(f"Not shown: {counted(len(self.columns) - top, 'column')} with smaller drops.")
+        if self.n_columns is not None:
+            found.append(f"Shuffled: {len(self.columns):,} of {self.n_columns:,} columns.")
         sure = "other shuffles alone" if self.unit == "shuffles" else f"other {_UNITS[self.unit]} and other shuffles"
         points = ", in points of per cent," if self.is_share else ""
         found.append(
@@ -175,34 +181,6 @@ class Importance:
     def _short_names(self) -> dict[str, str]:
         names = [each.feature for each in self.columns]
         return dict(zip(names, cut_apart([visible(" ".join(name.split())) for name in names], _LONGEST), strict=True))
-
-    def __str__(self) -> str:
-        """Write the sentence, the table and the notes."""
-        lines = [self.head(), *self.table()]
-        width = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-        rows = [
-            "  ".join([line[0].ljust(width[0]), *(line[k].rjust(width[k]) for k in range(1, len(line)))])
-            for line in lines
-        ]
-        return "\n".join([self.headline(), "", *rows, "", *self.notes()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """Write the same for a notebook; every name is escaped."""
-
-        def row(tag: str, cells: tuple[str, ...]) -> str:
-            side = ("left", *["right"] * (len(cells) - 1))
-            made = (
-                f'<{tag} style="text-align:{at}">{html.escape(cell)}</{tag}>'
-                for at, cell in zip(side, cells, strict=True)
-            )
-            return f"<tr>{''.join(made)}</tr>"
-
-        body = "".join(row("td", line) for line in self.table())
-        notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes())
-        table = f"<table><thead>{row('th', self.head())}</thead><tbody>{body}</tbody></table>"
-        return f"<div><p>{html.escape(self.headline())}</p>{table}{notes}</div>"
 
 
 def _unsigned_zero(written: str) -> str:
@@ -385,9 +363,9 @@ def _sources(lists: tuple[Ints, Ints], n_rows: int, n_repeats: int, seed: int) -
 
 
 def _drops(
-    shuffled: _Shuffled, metric: Metric, sources: list[Ints], progress: Callable[[int, int], None]
+    shuffled: _Shuffled, metric: Metric, sources: list[Ints], chosen: Ints, progress: Callable[[int, int], None]
 ) -> tuple[float, Floats, Floats, str]:
-    """Return the metric as it is, each column's drop and standard error, and what these are over."""
+    """Return the metric as it is, each chosen column's drop and standard error, and what these are over."""
     model, order, X = shuffled.model, shuffled.sample.order, shuffled.sample.X
     judged = Sample(X, order)
     base = shuffled.scores(X)
@@ -395,20 +373,20 @@ def _drops(
     sign = 1.0 if metric.greater_is_better else -1.0
     rule = rule_of(model, order)
     first, unit = _influence(metric, order, base[:, None], rule), "shuffles"
-    drop, error = np.zeros((2, len(shuffled.names)))
-    for column in range(len(shuffled.names)):
+    drop, error = np.zeros((2, len(chosen)))
+    for number, column in enumerate(chosen.tolist()):
         columns = [shuffled.scores(shuffled.exchange(column, source)) for source in sources]
-        progress(column + 1, len(shuffled.names))
+        progress(number + 1, len(chosen))
         if all(np.array_equal(scores, base) for scores in columns):
             continue
         values = np.array([judge_model(model, judged, [metric], scores)[0] for scores in columns])
-        drop[column] = sign * (value - values.mean())
+        drop[number] = sign * (value - values.mean())
         variance = values.var(ddof=1) / len(values)
         if first is not None:
             others = _influence(metric, order, np.column_stack(columns), rule)
             if others is not None:
                 variance += _row_variance(first, others, sources, len(base))
-        error[column] = math.sqrt(variance)
+        error[number] = math.sqrt(variance)
     if first is not None:
         unit = first.unit
     return value, drop, error, unit
@@ -434,21 +412,53 @@ def _row_variance(first: Influence, others: Influence, sources: list[Ints], n_ro
     its value to another row; lists keep both within. What a part owes to one shuffle, and not to the row, is taken off:
     shuffles are reckoned with by themselves.
     """
-    left = others.parts
-    apart = first.parts[:, 0]
+    left = others.deviations
+    apart = first.deviations[:, 0]
     if first.unit != "groups":
         left = np.zeros((n_rows, len(sources)))
-        left[others.number] = others.parts
+        left[others.number] = others.deviations
         for k, source in enumerate(sources):
             lent = np.zeros(n_rows)
             lent[source] = left[:, k]
             left[:, k] += lent
         apart = np.zeros(n_rows)
-        apart[first.number] = first.parts[:, 0]
+        apart[first.number] = first.deviations[:, 0]
     apart = apart - left.mean(axis=1)
     shared = first.shared[:, 0] - others.shared.mean(axis=1) if len(first.shared) else np.zeros(0)
     by_chance = left.var(axis=1, ddof=1).sum() / len(sources)
     return float(max(apart @ apart - shared @ shared - by_chance, 0.0))
+
+
+MOST_SHUFFLED = 1_000
+"""Of more columns than this, only some are shuffled: those that contribute most, or that are named."""
+
+_SHUFFLED_OF_MANY = 200
+
+
+def _choose(wanted: int | Sequence[int | str] | None, names: list[str], contribution: Floats | None) -> Ints:
+    """Return the columns to shuffle, by their numbers."""
+    if wanted is None and len(names) <= MOST_SHUFFLED:
+        return np.arange(len(names))
+    if wanted is None or isinstance(wanted, int | np.integer):
+        if contribution is None:
+            why = f"there are {len(names):,} columns, too many to shuffle each of them, and"
+            why = why if wanted is None else f"columns={wanted} asks for those that contribute most, and"
+            raise ValueError(
+                f"{why} what each contributes to this model is not known; name those to shuffle (columns=[…], --column)"
+            )
+        most = _SHUFFLED_OF_MANY if wanted is None else int(wanted)
+        if most < 1:
+            raise ValueError(f"columns={wanted} is none; give how many, or their names")
+        return np.sort(np.argsort(-np.abs(contribution), kind="stable")[:most])
+    place = {name: number for number, name in enumerate(names)}
+    found = []
+    for each in [wanted] if isinstance(wanted, str) else wanted:
+        number = place.get(each) if isinstance(each, str) else each
+        if number is None or not 0 <= number < len(names):
+            near = suggest(each, names) if isinstance(each, str) else f"there are {len(names):,}, from 0 on"
+            raise ValueError(f"there is no column {each!r}; {near}")
+        found.append(number)
+    return np.unique(np.array(found, dtype=np.int64))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -502,6 +512,7 @@ def importance(
     groups: Any = None,
     metric: AnyMetric | None = None,
     n_repeats: int = 5,
+    columns: int | Sequence[int | str] | None = None,
     feature_names: Sequence[str] | None = None,
     random_state: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -528,6 +539,9 @@ def importance(
         What falls; swapped pairs unless given, or the comparison error where comparisons have ties.
     n_repeats : int, default=5
         How often each column is shuffled.
+    columns : int, or sequence of names or places, optional
+        Which columns to shuffle, or how many of those that contribute most. All unless given; of more than 1,000, the
+        200 that contribute most, where what each contributes is known.
     feature_names : sequence of d texts, optional
         What to call the columns of an array; the model's own names, or x0, x1, …, unless given.
     random_state : int, default=0
@@ -566,17 +580,21 @@ def importance(
     order = shuffled.sample.order
     (measure,) = read_metrics(default_metrics(order)[0] if metric is None else metric, order.kind)
     sources = _sources(shuffled.lists, shuffled.sample.X.shape[0], int(n_repeats), random_state)
-    value, drop, error, unit = _drops(shuffled, measure, sources, progress or (lambda done, total: None))
+    parts = _contributions(shuffled, random_state)
+    chosen = _choose(columns, shuffled.names, None if parts is None else parts[0])
+    value, drop, error, unit = _drops(shuffled, measure, sources, chosen, progress or (lambda done, total: None))
     if math.isnan(value):
         raise ValueError(
             f"{measure} is not defined on these rows, so that nothing can be missed; give rows with a pair"
         )
-    parts = _contributions(shuffled, random_state)
-    columns = [
-        ColumnImportance(name, float(drop[k]), float(error[k]), None if parts is None else float(parts[0][k]))
-        for k, name in enumerate(shuffled.names)
+    found = [
+        ColumnImportance(
+            shuffled.names[column], float(drop[k]), float(error[k]), None if parts is None else float(parts[0][column])
+        )
+        for k, column in enumerate(chosen.tolist())
     ]
-    columns.sort(key=lambda each: (-each.drop, -abs(each.contribution or 0.0)))
+    found.sort(key=lambda each: (-each.drop, -abs(each.contribution or 0.0)))
     difference, how = (None, "") if parts is None else parts[1:]
     reads = measure.greater_is_better, measure.definition.is_share
-    return Importance(str(measure), value, tuple(columns), int(n_repeats), unit, difference, how, *reads)
+    of_all = None if len(chosen) == len(shuffled.names) else len(shuffled.names)
+    return Importance(str(measure), value, tuple(found), int(n_repeats), unit, difference, how, *reads, of_all)

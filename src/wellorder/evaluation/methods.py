@@ -21,7 +21,8 @@ def measure_size(X: Any, order: Grades | Comparisons, *, has_features: bool) -> 
     n_rows, n_features = map(int, X.shape)
     if isinstance(order, Comparisons):
         decided = int(np.count_nonzero(order.outcome))
-        return Size(order.kind, n_rows, n_features, decided, n_rows, 0, has_features)
+        has_sides = bool((order.outcome > 0).any() and (order.outcome < 0).any())
+        return Size(order.kind, n_rows, n_features, decided, n_rows, 0, has_features, has_sides)
     longest = n_rows if order.group is None else int(np.bincount(order.group).max(initial=0))
     n_levels = len(np.unique(order.level[order.is_judged]))
     return Size(order.kind, n_rows, n_features, order.pairs.n_pairs, longest, n_levels, has_features)

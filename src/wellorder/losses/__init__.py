@@ -7,6 +7,7 @@ import numpy as np
 from ..sweeps import Floats
 from .exponential import Exponential
 from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
+from .outcomes import Calibration, calibrate, log_total, outcome_shares, root_mean_square, tied_probabilities
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
 from .proportional_odds import (
     Give,
@@ -96,6 +97,7 @@ ROW_LOSSES: dict[str, RowLoss] = {
 __all__ = [
     "LOSSES",
     "ROW_LOSSES",
+    "Calibration",
     "Give",
     "GradedRows",
     "Hinge",
@@ -112,14 +114,19 @@ __all__ = [
     "Thresholds",
     "TiedPairs",
     "best_threshold",
+    "calibrate",
     "dense_hessian",
     "find_loss",
     "implicit_costs",
     "level_probabilities",
+    "log_total",
     "most_likely",
     "ordinal_hinge",
+    "outcome_shares",
     "risk_at",
+    "root_mean_square",
     "smooth_ordinal_hinge",
+    "tied_probabilities",
     "tied_risk",
     "tied_value",
 ]

@@ -16,6 +16,7 @@ from .influence import (
     Difference,
     Influence as Influence,
     covariance,
+    few_factor as few_factor,
     influence_of as influence_of,
     influence_of_probabilities as influence_of_probabilities,
     paired_test,

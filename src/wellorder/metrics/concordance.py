@@ -31,6 +31,7 @@ from ..order import (
     product_exponents,
     refuse_beside,
     right_weight,
+    swapped_around_row,
     swapped_by_row,
     swapped_weight,
 )
@@ -112,8 +113,7 @@ class PairShare:
 
 def row_shares(pairs: GradedPairs, scores: Any, ties: Ties) -> Floats:
     """Return Σ W / ΣW over each row's pairs that stand the wrong way round, as its upper and as its lower end."""
-    lower, upper = swapped_by_row(pairs, scores, ties)
-    return (lower + upper) / pairs.total
+    return swapped_around_row(pairs, scores, ties) / pairs.total
 
 
 def all_row_shares(pairs: GradedPairs) -> Floats:

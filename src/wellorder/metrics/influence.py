@@ -12,7 +12,7 @@ as their lower end. With two grades this is DeLong's covariance, with continuous
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -40,6 +40,9 @@ class Influence:
     parts : array of shape (n_units, n_methods)
         To first order the values differ from their expectations by the sum over the units; each column's mean is about
         zero.
+    few : array of shape (n_units,)
+        √(n/(n − 1)) of the n units about whose mean a unit's part was taken: deviations from a mean of few are too
+        small by its inverse.
     unit : {"rows", "groups", "items"}
     number : array of shape (n_units,)
         Of each unit: its row, the first row of its group, or its item.
@@ -55,6 +58,7 @@ class Influence:
 
     values: Floats
     parts: Floats
+    few: Floats
     unit: Unit
     number: Ints
     shared: Floats
@@ -66,12 +70,18 @@ class Influence:
         """How many units have a part in the values."""
         return len(self.parts)
 
+    @property
+    def deviations(self) -> Floats:
+        """The parts, as large as they are in truth where these units are all: the covariance is made of them."""
+        return np.asarray(self.parts * self.few[:, None])
+
     def covariance(self) -> Floats:
         """Return the covariance of the values; NaN with fewer than two units."""
         m = len(self.values)
         if self.n_units < 2:
             return np.full((m, m), np.nan)
-        found = self.parts.T @ self.parts - self.shared.T @ self.shared
+        deviations = self.deviations
+        found = deviations.T @ deviations - self.shared.T @ self.shared
         return semidefinite(found) if len(self.shared) else found
 
 
@@ -130,25 +140,27 @@ def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: 
 def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
     found = [part.by_row() for part in parts]
     rows = parts[0].rows
-    values, by_row = np.array([value for value, _ in found]), np.column_stack([row[rows] for _, row in found])
+    values, by_row = np.array([value for value, _ in found]), np.array([row[rows] for _, row in found]).T
     if grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
         by_group = 0.5 * _sums(group, by_row)  # each pair is in the sums of its two rows
-        return _simple(values, by_group * _few(len(by_group)), "groups", rows[first])
+        return _simple(values, by_group, "groups", rows[first])
     levels, level, count = np.unique(grades.level[rows], return_inverse=True, return_counts=True)
     # of two levels each is a sample of its own (DeLong); of more, the rows are one sample, levels and all
-    factor = _few(count)[level] if len(levels) == 2 else np.full(len(level), _few(len(level)))
     squares = np.array([part.pair_square(value) for part, value in zip(parts, values, strict=True)])
-    return _simple(values, by_row * factor[:, None], "rows", rows, squares)
+    one_sample = _simple(values, by_row, "rows", rows, squares)
+    return replace(one_sample, few=few_factor(count)[level]) if len(levels) == 2 else one_sample
 
 
 def _simple(values: Floats, parts: Floats, unit: Unit, number: Ints, squares: Floats | None = None) -> Influence:
-    """Return parts of units that meet nobody."""
+    """Return parts of units that are one sample and meet nobody."""
     nobody = np.zeros((0, len(values))), np.zeros(0, np.int64)
-    return Influence(values, parts, unit, number, *nobody, np.zeros(len(values)) if squares is None else squares)
+    factor = np.full(len(parts), few_factor(len(parts)))
+    squares = np.zeros(len(values)) if squares is None else squares
+    return Influence(values, parts, factor, unit, number, *nobody, squares)
 
 
-def _few(n: Any) -> Any:
+def few_factor(n: Any) -> Any:
     """Return √(n/(n − 1)): deviations from a mean of few are too small by its inverse. One alone has none."""
     return np.sqrt(np.asarray(n) / np.maximum(np.asarray(n) - 1.0, 1.0))
 
@@ -163,8 +175,7 @@ def _of_lists(parts: list[ListValues], grades: Grades) -> Influence:
     if len(by_list) == 0:
         raise ValueError("no list has a relevant row, so that there is nothing to average")
     values = by_list.mean(axis=0)
-    apart = (by_list - values) * _few(len(by_list)) / len(by_list)
-    return _simple(values, apart, "groups", first)
+    return _simple(values, (by_list - values) / len(by_list), "groups", first)
 
 
 def _of_rows(parts: list[RowValues], grades: Grades) -> Influence:
@@ -175,8 +186,8 @@ def _of_rows(parts: list[RowValues], grades: Grades) -> Influence:
     psi = weight[:, None] * (by_row - values)
     if grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
-        return _simple(values, _sums(group, psi) * _few(len(first)), "groups", rows[first])
-    return _simple(values, psi * _few(len(rows)), "rows", rows)
+        return _simple(values, _sums(group, psi), "groups", rows[first])
+    return _simple(values, psi, "rows", rows)
 
 
 def _of_votes(parts: list[VoteValues], comparisons: Comparisons) -> Influence:
@@ -192,8 +203,7 @@ def _of_votes(parts: list[VoteValues], comparisons: Comparisons) -> Influence:
     by_item = _sums(ends, np.vstack([psi, psi]))
     first, second = np.sort(ends.reshape(2, -1), axis=0)
     _, met, pair = np.unique(first * np.int64(len(items)) + second, return_index=True, return_inverse=True)
-    none = np.zeros(len(values))
-    return Influence(values, by_item * _few(len(items)), "items", items, _sums(pair, psi), counted[met], none)
+    return replace(_simple(values, by_item, "items", items), shared=_sums(pair, psi), meeting=counted[met])
 
 
 def _sums(place: Ints, values: Floats) -> Floats:

@@ -28,6 +28,7 @@ from .windows import (
     check_scores,
     make_windows,
     right_weight,
+    swapped_around_row,
     swapped_by_row,
     swapped_weight,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "right_weight",
     "separable",
     "shown",
+    "swapped_around_row",
     "swapped_by_row",
     "swapped_weight",
     "violation",

@@ -103,8 +103,9 @@ class Cells:
         weights[seen, looking - first_cell[self.group[looking]]] = self.pairs.weight
         return EdgeTable(weights, first_cell)
 
+    @cached_property
     def ranks(self) -> tuple[Ints, Ints]:
-        """Return the rank of each cell in its group, counted from the top and from the bottom."""
+        """The rank of each cell in its group, counted from the top and from the bottom."""
         starts = self.group_starts
         cell = np.arange(self.n)
         from_top = (starts[self.group + 1] - 1 - cell).astype(np.int32)

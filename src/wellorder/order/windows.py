@@ -48,26 +48,26 @@ class Windows:
     """The pairs (i above j) with s_i − s_j < margin, for one vector of scores.
 
     Everything here is in sorted order: by group, then by ascending score, rows in no pair left out;
-    ``rows`` says which row stands where.
+    ``rows`` says which row stands where. ``ranked``: the scores count by their ranks, so that no difference of them can
+    overflow or vanish.
     """
 
-    def __init__(self, pairs: GradedPairs, scores: Floats, margin: float) -> None:
+    def __init__(self, pairs: GradedPairs, scores: Floats, margin: float, *, ranked: bool = False) -> None:
         self._n_rows = pairs.n_rows
-        compiled = pairs.compiled or use_compiled(pairs.n_rows, often=True)
-        self.rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=compiled)
-        ascending = scores[self.rows]
+        self.rows = _sorted_rows(pairs, scores)
+        ascending = _ranks(scores[self.rows]) if ranked else scores[self.rows]
         self.scores = _centred(ascending, pairs.bounds)
         self.weight = None if pairs.weight is None else pairs.weight[self.rows]
         self.factor = None if pairs.factor is None else pairs.factor[self.rows]
         cells, cell = pairs.cells, pairs.cells.of_row[self.rows]
         self._scale = None if cells.scale is None else cells.scale[cell]
-        self._make_side = partial(Side, ascending, pairs.bounds, cell, compiled=compiled)
+        self._make_side = partial(Side, ascending, pairs.bounds, cell, compiled=_sweep_compiled(pairs))
         above: Edges | Ladder
         below: Edges | Ladder
         if cells.pairs is not None:
             above, below = cells.edges
         else:
-            above, below = (Ladder(rank[cell]) for rank in cells.ranks())
+            above, below = (Ladder(rank[cell]) for rank in cells.ranks)
         self._partners = above, below
         self._set_margin(margin)
 
@@ -325,9 +325,21 @@ def make_windows(pairs: GradedPairs, scores: Any, margin: float) -> AnyWindows:
     """Find the pairs within a margin, where the scores are."""
     if is_tensor(scores):
         return DeviceWindows(on_device(pairs, scores), scores, margin)
-    if len(pairs.active) <= FEW_ROWS and not (pairs.compiled or use_compiled(pairs.n_rows, often=True)):
+    if _is_table(pairs):
         return TableWindows(pairs, scores, margin)
     return Windows(pairs, scores, margin)
+
+
+def _sweep_compiled(pairs: GradedPairs) -> bool:
+    return pairs.compiled or use_compiled(pairs.n_rows, often=True)
+
+
+def _is_table(pairs: GradedPairs) -> bool:
+    return len(pairs.active) <= FEW_ROWS and not _sweep_compiled(pairs)
+
+
+def _sorted_rows(pairs: GradedPairs, scores: Floats) -> Ints:
+    return sort_rows(scores, pairs.block, pairs.bounds, compiled=_sweep_compiled(pairs))
 
 
 def on_device(pairs: GradedPairs, scores: Any) -> DevicePairs:
@@ -387,27 +399,49 @@ def swapped_by_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> tuple[Floa
 
     What counts as swapped is what :func:`swapped_weight` counts. O(n log n).
     """
-    if pairs.n_pairs == 0:
-        return np.zeros(pairs.n_rows), np.zeros(pairs.n_rows)
-    rank = dense_ranks(scores) if is_tensor(scores) else _row_ranks(pairs, scores)
-    windows = make_windows(pairs, rank, 1.0)
-    ones = windows.from_rows(rank * 0.0 + 1.0)[None, :]
-    ends = [end[0] for end in windows.sums(ones)]
-    if ties == "half" and float(rank.max()) + 1.0 < len(rank):  # else no two scores are equal
-        ends = [0.5 * (end + more[0]) for end, more in zip(ends, windows.with_margin(0.0).sums(ones), strict=True)]
+    windows, lower, upper = _swapped(pairs, scores, ties)
+    return _by_row(windows, lower), _by_row(windows, upper)
+
+
+def swapped_around_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> Floats:
+    """Sum W over the swapped pairs of each row, whichever end of them it is: :func:`swapped_by_row`, added up."""
+    windows, lower, upper = _swapped(pairs, scores, ties)
+    return _by_row(windows, lower + upper)
+
+
+def _by_row(windows: AnyWindows, sums: Any) -> Floats:
+    return np.asarray(to_numpy(windows.to_rows(sums)), dtype=float)
+
+
+def _swapped(pairs: GradedPairs, scores: Floats, ties: Ties) -> tuple[AnyWindows, Any, Any]:
+    """Sum W over the swapped pairs, by their lower and by their upper ends, in the windows' order."""
+    windows, any_tied = _rank_windows(pairs, scores)
+    ones = namespace(windows.scores).ones_like(windows.scores)[None, :]
+    lower, upper = (end[0] for end in windows.sums(ones))
+    if ties == "half" and any_tied:
+        apart = windows.with_margin(0.0).sums(ones)
+        lower, upper = (0.5 * (end + more[0]) for end, more in zip((lower, upper), apart, strict=True))
     if windows.factor is not None:
-        ends = [end * windows.factor for end in ends]
-    lower, upper = (np.asarray(to_numpy(windows.to_rows(end)), dtype=float) for end in ends)
-    return lower, upper
+        lower, upper = lower * windows.factor, upper * windows.factor
+    return windows, lower, upper
 
 
-def _row_ranks(pairs: GradedPairs, scores: Floats) -> Floats:
-    """Return ranks that order the rows of each group as the scores do; differences of them are whole numbers."""
-    compiled = pairs.compiled or use_compiled(pairs.n_rows, often=True)
-    rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=compiled)
-    rank = np.zeros(len(scores))
-    rank[rows] = np.concatenate([[0.0], np.cumsum(scores[rows][1:] != scores[rows][:-1])])
-    return rank
+def _rank_windows(pairs: GradedPairs, scores: Floats) -> tuple[AnyWindows, bool]:
+    """Find the pairs (i above j) with s_i ≤ s_j: ranks less than one apart; and say whether any scores are equal."""
+    if is_tensor(scores):
+        rank = dense_ranks(scores)
+        return make_windows(pairs, rank, 1.0), float(rank.max()) + 1.0 < len(rank)
+    if not _is_table(pairs):
+        windows = Windows(pairs, scores, 1.0, ranked=True)
+        return windows, bool(np.any(windows.scores[1:] == windows.scores[:-1]))
+    rows, rank = _sorted_rows(pairs, scores), np.zeros(len(scores))
+    rank[rows] = _ranks(scores[rows])
+    return TableWindows(pairs, rank, 1.0), float(rank.max(initial=0.0)) + 1.0 < len(rows)
+
+
+def _ranks(ascending: Floats) -> Floats:
+    """Return ranks of the scores of sorted rows: rising within each group, equal ones alike."""
+    return np.concatenate([[0.0], np.cumsum(ascending[1:] != ascending[:-1])])[: len(ascending)]
 
 
 def _weight_below(pairs: GradedPairs, scores: Floats, margins: tuple[float, ...]) -> float:
@@ -420,8 +454,7 @@ def _weight_below(pairs: GradedPairs, scores: Floats, margins: tuple[float, ...]
     if is_tensor(scores):
         return _with_arrays(pairs, dense_ranks(scores), margins)
     rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=pairs.compiled)
-    ascending = scores[rows]
-    rank = np.concatenate([[0.0], np.cumsum(ascending[1:] != ascending[:-1])])
+    rank = _ranks(scores[rows])
     by_table = pairs.cells.pairs is None and pairs.cells.scale is None and len(rows) <= FEW_ROWS
     if not (pairs.weight is None or pairs.compiled or by_table):
         by_row = np.zeros(len(scores))
@@ -440,7 +473,7 @@ def _seen_above(pairs: GradedPairs, rows: Ints, rank: Floats, margin: float) -> 
     if pairs.weight is not None and cells.rises is not None:
         first, weight = cells.group_starts, pairs.weight[rows]
         return rising_sums(rank, pairs.bounds, cell, first, cells.rises, weight, margin)
-    above: Edges | Ladder = Ladder(cells.ranks()[0][cell]) if cells.pairs is None else cells.edges[0]
+    above: Edges | Ladder = Ladder(cells.ranks[0][cell]) if cells.pairs is None else cells.edges[0]
     side = Side(rank, pairs.bounds, cell, above, margin=margin, mirror=False, compiled=pairs.compiled)
     weight = np.ones(len(rows)) if pairs.weight is None else pairs.weight[rows]
     if cells.scale is None:

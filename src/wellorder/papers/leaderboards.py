@@ -49,7 +49,7 @@ _WIDE = 6
 
 
 class Beaten(NamedTuple):
-    """The method with the strongest evidence of being better than another, and Holm's p-value."""
+    """The method with the strongest evidence of being better than another, and the p-value of that."""
 
     method: str
     p_value: float
@@ -64,10 +64,14 @@ class Leaderboards:
     def beaten(self, data: str, method: str) -> Beaten | None:
         """Return what is most clearly better than a method; None where nothing has a better mean.
 
-        The tests are those of the method against each other one, and Holm's correction is over these alone: it finds
-        more differences than the leaderboard's, which is over every two methods.
+        Where the board hears the rows that were tested, that is its leader, and its own p-value. By the splits alone,
+        the tests are those of the method against each other one, and Holm's correction is over these: it finds more
+        differences than the board's, which is over every two methods.
         """
         board = self.boards[data]
+        if board.hears_rows:
+            p_value = next(each.p_value for each in board.standings if each.method == method)
+            return None if p_value is None else Beaten(board.leader.method, p_value)
         sign = 1.0 if board.greater_is_better else -1.0
         mine = _values(board, method)
         others = [each.method for each in board.standings if each.method != method]
@@ -106,11 +110,20 @@ class Leaderboards:
         return list(dict.fromkeys(board.protocol.metric for board in self.boards.values()))
 
     def _leaders(self) -> Iterator[str]:
-        yield (
+        leads = (
             "**Who leads.** Means over the outer folds in percent. 'Told apart': how many methods are worse than the "
-            "leader (corrected resampled test, Holm over every two methods, 5 %). 'Better than the ensemble': the "
-            "method with the strongest evidence, with Holm's p-value over the ensemble's tests alone."
         )
+        if all(board.hears_rows for board in self.boards.values()):
+            yield (
+                f"{leads}leader, as `compare` tells them apart: by the held-out rows, against the best of equals, 5 % "
+                "([how sure](../how-sure.md)). 'Better than the ensemble': the leader, and the p-value of that."
+            )
+        else:
+            yield (
+                f"{leads}leader by the splits alone (corrected resampled test, Holm over every two methods, 5 %). "
+                "'Better than the ensemble': the method with the strongest evidence, with Holm's p-value over the "
+                "ensemble's tests alone."
+            )
         yield ""
         yield (
             "| data | rows | splits | leader | | best baseline | | order-ensemble | told apart | "

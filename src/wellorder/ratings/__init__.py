@@ -5,7 +5,7 @@ from .elo import Elo
 from .glicko import Glicko, Glicko2
 from .history import FEATURES, MatchFeatures, match_features
 from .ranker import METHODS as METHODS, RatingRanker
-from .system import Before, RatingSystem
+from .system import Before, RatingSystem, Uncertainty
 
 __all__ = [
     "FEATURES",
@@ -17,5 +17,6 @@ __all__ = [
     "MatchFeatures",
     "RatingRanker",
     "RatingSystem",
+    "Uncertainty",
     "match_features",
 ]

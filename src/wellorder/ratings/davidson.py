@@ -9,12 +9,15 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from ..deadline import time_is_up, warn_of_time
+from ..losses import Calibration, log_total, outcome_shares, tied_probabilities
 from ..state import Part, absent_or, both, checked, count, figures, floats, places, whole
 from ..sweeps import Floats, Ints, dot, near_one
-from .system import Before, Games, RatingSystem, check_number
+from .system import Before, Games, RatingSystem, Uncertainty, check_number
 
 # --------------------------------------------------------------------------------------------------
 # The most likely Bradley–Terry ratings of games with ties: Newton's method, its steps by conjugate gradients.
@@ -104,22 +107,18 @@ class Bend:
         whole = np.concatenate([sums, [self.own.sum(), self.tie.sum()]]) + games.penalty
         return np.where((games.free > 0) & (whole > 0), whole, 1.0)
 
-
-def tied_probabilities(d: Floats, log_nu: float) -> Floats:
-    """Return P(left), P(tie), P(right) for differences d, one line each: e^{−d/2}, ν, e^{d/2} over their sum."""
-    return np.column_stack(_probabilities(d, log_nu))
-
-
-def _probabilities(d: Floats, log_nu: float) -> tuple[Floats, Floats, Floats]:
-    total = _log_total(d, log_nu)
-    return np.exp(-0.5 * d - total), np.exp(log_nu - total), np.exp(0.5 * d - total)
-
-
-def _log_total(d: Floats, log_nu: float) -> Floats:
-    """Return log(e^{−d/2} + ν + e^{d/2}); the largest of them is taken out, so that none overflows."""
-    size = 0.5 * np.abs(d)
-    most = np.maximum(size, log_nu)
-    return np.asarray(most + np.log(np.exp(size - most) + np.exp(-size - most) + np.exp(log_nu - most)))
+    @property
+    def matrix(self) -> Floats:
+        """The Hessian, dense; 1 on the diagonal for parameters that are not fitted."""
+        games, n = self.games, self.games.n_players
+        met = sp.coo_array((-self.own, games.sides), shape=(n + 2, n + 2)).toarray()
+        out = met + met.T
+        for last in (-2, -1):
+            direction = np.zeros(n + 2)
+            direction[last] = games.free[last]
+            out[last] = out[:, last] = self.product(direction)
+        np.fill_diagonal(out, self.diagonal)
+        return np.asarray(out)
 
 
 def most_likely(games: TiedGames, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
@@ -177,13 +176,13 @@ def _value(games: TiedGames, at: Floats) -> float:
     own = 0.5 * games.outcome * d
     if games.has_ties:
         own = np.where(games.outcome == 0, at[-1], own)
-    fit = dot(games.weight, _log_total(d, at[-1]) - own)
+    fit = dot(games.weight, log_total(d, at[-1]) - own)
     return fit + 0.5 * games.ridge * dot(at[:-1], at[:-1])
 
 
 def _expand(games: TiedGames, at: Floats) -> tuple[Floats, Bend]:
     """Return gradient and Hessian: with h = (½, −½, 0) for (right, left, tie), E[h] − h and the variances."""
-    left, tie, right = _probabilities(games.differences(at), at[-1])
+    left, tie, right = outcome_shares(games.differences(at), at[-1])
     lean = 0.5 * (right - left)
     w = games.weight
     gradient = games.spread(w * (lean - 0.5 * games.outcome), w * (tie - (games.outcome == 0)))
@@ -243,6 +242,9 @@ def merge_games(players: Ints, outcome: Ints, weight: Floats) -> tuple[Ints, Int
 # --------------------------------------------------------------------------------------------------
 # The model.
 
+
+_MOST_DENSE = 2_000
+"""Players up to whom the whole Hessian is inverted: a few seconds at most."""
 
 _MOST_LOG = 700.0
 """Numbers whose logarithms are larger, or below its negative, are infinity and zero to a computer."""
@@ -353,9 +355,33 @@ class Davidson(RatingSystem):
         p = self.predict_proba(left, right)
         return np.asarray(p[:, 2] + 0.5 * p[:, 1])
 
-    def predict_proba(self, left: Any, right: Any) -> Floats:
-        """Return P(left wins), P(tie), P(right wins), one line a game."""
-        return tied_probabilities(self.compare(left, right), float(self._parameters[-1]))
+    def predict_proba(self, left: Any, right: Any, *, first_move: bool = True) -> Floats:
+        """Return P(left wins), P(tie), P(right wins), one line a game; ``first_move=False``: nobody has it."""
+        difference = self.compare(left, right) + (0.0 if first_move else self.advantage_)
+        return tied_probabilities(difference, float(self._parameters[-1]))
+
+    def _meaning(self) -> Calibration:
+        return Calibration(1.0, self.ties_)
+
+    def uncertainty(self) -> Uncertainty:
+        """Return how uncertain the ratings are, by the curvature of the objective at its minimum, ridge included.
+
+        They are measured from the mean of all: the height of the whole says nothing of anybody's place. With more than
+        2,000 players the variance of each is that with all others known, which is somewhat less.
+        """
+        self._begin()
+        games = self._games()
+        unplayed = 1.0 / float(self.ridge)
+        if not len(self._outcome):
+            return Uncertainty(np.append(np.full(games.n_players, unplayed), unplayed))
+        _, bend = _expand(games, self._parameters)
+        if games.n_players > _MOST_DENSE:
+            return Uncertainty(np.append(1.0 / bend.diagonal[:-2], unplayed))
+        n_parameters = len(self._parameters)
+        covariance = cho_solve(cho_factor(bend.matrix), np.eye(n_parameters, n_parameters - 2))[:-2]
+        own, height = covariance.mean(axis=0), float(covariance.mean())
+        covariance = covariance - own - own[:, None] + height
+        return Uncertainty(np.append(np.maximum(covariance.diagonal(), 0.0), unplayed + height), covariance)
 
     def predict(self, left: Any, right: Any) -> Ints:
         """Return the most likely outcome of each game: −1, 0 or 1; 0 where both players are as likely to win."""
@@ -420,9 +446,7 @@ class Davidson(RatingSystem):
     def _maximise(self) -> None:
         if not self._decided:
             return
-        games = TiedGames(
-            self._players, self._outcome, self._weight, len(self.ratings_), float(self.ridge), bool(self.first_move)
-        )
+        games = self._games()
         start = np.where(np.isfinite(self._parameters), self._parameters, 0.0)
         self._parameters, self.n_iter_, converged = most_likely(
             games, start, tol=float(self.tol), max_iter=int(self.max_iter)
@@ -436,6 +460,11 @@ class Davidson(RatingSystem):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _games(self) -> TiedGames:
+        return TiedGames(
+            self._players, self._outcome, self._weight, len(self.ratings_), float(self.ridge), bool(self.first_move)
+        )
 
     def _unknown(self) -> float:
         return 0.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..state import Part, floats
 from ..sweeps import Floats, game_sweep
-from .system import Before, Games, StreamedSystem, check_number
+from .system import Before, Games, StreamedSystem, Uncertainty, check_number
 
 FIDE = (40.0, 20.0, 10.0, 30.0, 2400.0)
 """K of new players, of others, of those who ever stood at the top; how many games make a player, and the top."""
@@ -29,8 +29,9 @@ class Elo(StreamedSystem):
         good once a player's rating has reached 2400.
     start : float, default=1500
         The rating of a player who has not played.
-    advantage : float, default=0
-        What the first move, the left player's, is worth in points.
+    advantage : float or "fit", default=0
+        What the first move, the left player's, is worth in points. "fit": found from the games, and part of what is
+        predicted; the ratings are then made as if it were worth nothing.
     together : bool, default=True
         Whether games of the same time are rated together, all from the ratings before that time. Without, or where no
         times are given, they are rated one after another, as they come.
@@ -41,6 +42,8 @@ class Elo(StreamedSystem):
         Each player's place in ``ratings_``.
     ratings_, n_games_ : arrays of shape (players,)
         The rating after the last game, and the number of games.
+    calibration_ : Calibration
+        ``slope``, ``ties`` and ``side``: what differences of ratings have meant for wins, draws and losses.
 
     References
     ----------
@@ -54,9 +57,14 @@ class Elo(StreamedSystem):
     [1516.0, 1484.74, 1499.26, 1500.0]
     >>> elo.expected(["Bob"], ["Ann"]).round(3).tolist()
     [0.545]
+
+    Elo's expected score says nothing of draws; how often equals draw is seen in the games:
+
+    >>> elo.predict_proba(["Bob"], ["Ann"]).round(2).tolist()
+    [[0.28, 0.37, 0.34]]
     """
 
-    def __init__(self, k: Any = 32.0, *, start: float = 1500.0, advantage: float = 0.0, together: bool = True) -> None:
+    def __init__(self, k: Any = 32.0, *, start: float = 1500.0, advantage: Any = 0.0, together: bool = True) -> None:
         self.k = k
         self.start = start
         self.advantage = advantage
@@ -85,11 +93,15 @@ class Elo(StreamedSystem):
             "peak": floats("p", dtype=float),
         }
 
-    def _play(self, games: Games) -> Before:
+    def uncertainty(self) -> Uncertainty | None:
+        """Return None: Elo's ratings do not say how certain they are."""
+        return None
+
+    def _rate(self, games: Games) -> Before:
         k = np.array(FIDE if isinstance(self.k, str) else (self.k, self.k, self.k, 0.0, np.inf), float)
         state = self._grow()
         before = game_sweep("elo", len(games))(
-            games.players, games.score, games.bounds, *state.values(), float(self.advantage), k
+            games.players, games.score, games.bounds, *state.values(), self._given, k
         )
         left, right = games.in_rows(before).T
-        return Before(left, right, advantage=float(self.advantage))
+        return Before(left, right, advantage=self._given)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from ..losses import Calibration
 from ..state import Part, absent_or, floats, number
-from ..sweeps import LOGIT, Floats, game_sweep
-from .system import Before, Games, StreamedSystem, check_number, in_days, look_up
+from ..sweeps import LOGIT, Floats, Ints, game_sweep
+from .system import Before, Games, StreamedSystem, Uncertainty, check_number, in_days, look_up
 
 # --------------------------------------------------------------------------------------------------
 # What they share: all but the update.
@@ -51,9 +52,33 @@ class UncertainSystem(StreamedSystem):
 
         .. math:: E = \frac{1}{1 + 10^{-g(\sqrt{RD_{left}^2 + RD_{right}^2}) (r_{right} - r_{left} - a) / 400}}
         """
-        sides = (look_up(self.deviations_, side, float(self.deviation)) for side in self._find(left, right))
-        spread = np.hypot(*(LOGIT * side for side in sides))
-        return np.asarray(expit(LOGIT * self.compare(left, right) / np.sqrt(1.0 + 3.0 * (spread / np.pi) ** 2)))
+        apart, certainty = self._between(*self._find(left, right))
+        return np.asarray(expit(LOGIT * certainty * (apart - self._advantage())))
+
+    def _deviation_at(self, players: Ints, when: Floats | None) -> Floats:
+        """Return the deviations of players by number (−1: nobody) before a game at such times, or before their next."""
+        known, unknown = self._state, self._new()
+        now = {name: look_up(known[name], players, unknown[name]) for name in known}
+        elapsed: Any = 1.0 if when is None else (when - now["last"]) / getattr(self, "period_", 1.0)
+        variance = now["deviation"] ** 2 + np.where(np.isnan(now["last"]), 0.0, self._growth(now, elapsed))
+        return np.asarray(np.minimum(np.sqrt(variance), LOGIT * self.deviation) / LOGIT)
+
+    @abstractmethod
+    def _growth(self, now: dict[str, Floats], elapsed: Any) -> Floats:
+        """Return what players' variances have grown by after so many periods."""
+
+    def uncertainty(self) -> Uncertainty:
+        """Return how uncertain the ratings are, by the deviations after each player's last game."""
+        return Uncertainty(np.append(self.deviations_, float(self.deviation)) ** 2)
+
+    def _between(self, left: Ints, right: Ints) -> tuple[Floats, Floats]:
+        apart, _ = super()._between(left, right)
+        one, other = (look_up(self.deviations_, side, float(self.deviation)) for side in (left, right))
+        return apart, self._certainty(one, other, np.arange(len(apart)))
+
+    def _meaning(self) -> Calibration:
+        slope, ties, _ = super()._meaning()
+        return Calibration(slope * float(np.median(self._met["certainty"])), ties)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -118,7 +143,7 @@ class UncertainSystem(StreamedSystem):
     def _sweep(self, games: Games, when: Floats, period: float) -> Floats:
         """Rate games; return the ratings left and right and the deviations left and right before each."""
 
-    def _play(self, games: Games) -> Before:
+    def _rate(self, games: Games) -> Before:
         if games.when is None:
             before = self._sweep(games, np.empty(0), 1.0)
         else:
@@ -128,7 +153,7 @@ class UncertainSystem(StreamedSystem):
         before /= LOGIT
         before[:, :2] += self.start
         left, right, left_deviation, right_deviation = games.in_rows(before).T
-        return Before(left, right, left_deviation, right_deviation, float(self.advantage))
+        return Before(left, right, left_deviation, right_deviation, self._given)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -159,8 +184,9 @@ class Glicko(UncertainSystem):
         are dates. By default one unit, or 30 days. Players whose deviations are back at ``deviation`` whenever they
         return were given too short a period: try the mean time between a player's games. Without times, every game is
         one period after its players' last.
-    advantage : float, default=0
-        What the first move, the left player's, is worth in points.
+    advantage : float or "fit", default=0
+        What the first move, the left player's, is worth in points. "fit": found from the games, and part of what is
+        predicted; the ratings are then made as if it were worth nothing.
     together : bool, default=True
         Whether games of the same time are rated together, from the ratings before that time. Without, or where no times
         are given, they are rated one after another, as they come.
@@ -171,6 +197,9 @@ class Glicko(UncertainSystem):
         Each player's place in the arrays.
     ratings_, deviations_ : arrays of shape (players,)
         As they were after the player's last game.
+    calibration_ : Calibration
+        ``slope``, ``ties`` and ``side``: what differences of ratings have meant for wins, draws and losses, each
+        difference the smaller the more uncertain the two ratings are.
     period_ : float
         How long a period is, in the times of the games (days, if they are dates); not set without times.
 
@@ -197,7 +226,7 @@ class Glicko(UncertainSystem):
         deviation: float = 350.0,
         c: float = 34.6,
         period: Any = None,
-        advantage: float = 0.0,
+        advantage: Any = 0.0,
         together: bool = True,
     ) -> None:
         self.start = start
@@ -213,8 +242,11 @@ class Glicko(UncertainSystem):
         if self.c < 0:
             raise ValueError(f"c must not be negative, got {self.c!r}")
 
+    def _growth(self, now: dict[str, Floats], elapsed: Any) -> Floats:
+        return np.asarray((LOGIT * self.c) ** 2 * elapsed)
+
     def _sweep(self, games: Games, when: Floats, period: float) -> Floats:
-        first, growth, most = LOGIT * self.advantage, LOGIT * self.c, LOGIT * self.deviation
+        first, growth, most = LOGIT * self._given, LOGIT * self.c, LOGIT * self.deviation
         sweep = game_sweep("glicko", len(games))
         before: Floats = sweep(
             games.players, games.score, games.bounds, when, *self._grow().values(), first, growth, most, period
@@ -253,8 +285,9 @@ class Glicko2(UncertainSystem):
         return were given too short a period: try the mean time between a player's games. Glickman
         thinks of periods in which a player plays 10 to 15 games. Without times, every game is one period after its
         players' last.
-    advantage : float, default=0
-        What the first move, the left player's, is worth in points.
+    advantage : float or "fit", default=0
+        What the first move, the left player's, is worth in points. "fit": found from the games, and part of what is
+        predicted; the ratings are then made as if it were worth nothing.
     together : bool, default=True
         Whether games of the same time are rated together, from the ratings before that time. Without, or where no times
         are given, they are rated one after another, as they come.
@@ -265,6 +298,9 @@ class Glicko2(UncertainSystem):
         Each player's place in the arrays.
     ratings_, deviations_, volatilities_ : arrays of shape (players,)
         As they were after the player's last game.
+    calibration_ : Calibration
+        ``slope``, ``ties`` and ``side``: what differences of ratings have meant for wins, draws and losses, each
+        difference the smaller the more uncertain the two ratings are.
     period_ : float
         How long a period is, in the times of the games (days, if they are dates); not set without times.
 
@@ -292,7 +328,7 @@ class Glicko2(UncertainSystem):
         volatility: float = 0.06,
         tau: float = 0.5,
         period: Any = None,
-        advantage: float = 0.0,
+        advantage: Any = 0.0,
         together: bool = True,
     ) -> None:
         self.start = start
@@ -326,8 +362,11 @@ class Glicko2(UncertainSystem):
         last = state.pop("last")
         return state | {"volatility": floats("p", dtype=float, above=0.0), "last": last}
 
+    def _growth(self, now: dict[str, Floats], elapsed: Any) -> Floats:
+        return np.asarray(np.maximum(elapsed - 1.0, 0.0) * now["volatility"] ** 2)  # the first comes with the update
+
     def _sweep(self, games: Games, when: Floats, period: float) -> Floats:
-        first, most = LOGIT * self.advantage, LOGIT * self.deviation
+        first, most = LOGIT * self._given, LOGIT * self.deviation
         sweep = game_sweep("glicko2", len(games))
         before: Floats = sweep(
             games.players, games.score, games.bounds, when, *self._grow().values(), first, most, float(self.tau), period

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -15,19 +15,21 @@ from ..methods import Method
 from ..order import Comparisons, direction_share
 from ..state import Part, Stored, floats, number, of
 from ..sweeps import Floats
-from .davidson import Davidson, tied_probabilities
+from .davidson import Davidson
 from .elo import Elo
 from .glicko import Glicko
-from .system import RatingSystem
+from .system import RatingSystem, StreamedSystem, Uncertainty, find_players
 
 _NOBODY = "nobody"
 """No player of this name: players are row numbers."""
 
 
-def _knows_ties(ranker: RatingRanker) -> bool:
-    system = ranker.system_ if hasattr(ranker, "system_") else ranker.system
-    if system is not None and not isinstance(system, Davidson):
-        raise AttributeError(f"{type(system).__name__} has no probability of a tie; Davidson has")
+def _has_probabilities(ranker: RatingRanker) -> bool:
+    system = getattr(ranker, "system_", None)
+    if isinstance(system, StreamedSystem) and not hasattr(system, "_met"):
+        raise AttributeError(
+            "this model was saved by a version that kept no games to fit probabilities to; fit it anew"
+        )
     return True
 
 
@@ -93,6 +95,8 @@ class RatingRanker(Stored, BaseEstimator):
                 "there is nothing to learn a direction from: no comparison of two items was decided (1 or -1)"
             )
         self.system_ = (Davidson() if self.system is None else clone(self.system)).fit(games)
+        self.system_._meaning()  # once, and kept with the model
+        _warn_if_one_side_wins(self.system_, games)
         self.ratings_ = self.system_.rating(np.arange(n_rows))
         self.unseen_ = float(self.system_.rating([_NOBODY])[0])
         differences = self.ratings_[games.right] - self.ratings_[games.left] - self.advantage_
@@ -119,17 +123,37 @@ class RatingRanker(Stored, BaseEstimator):
         """Return the ratings of the rows: the same as ``decision_function``."""
         return self.decision_function(X)
 
-    @available_if(_knows_ties)
+    @available_if(_has_probabilities)
     def probabilities(self, differences: Any) -> Floats:
         """Return P(left better), P(tie) and P(right better) of pairs, given the right ratings less the left ones.
 
-        Where one of the two is to have the first move, ``advantage_`` is taken off the differences beforehand.
-        Only for Davidson's model: Elo's and Glickman's systems expect a score, which says nothing of ties.
+        Where one of the two is to have the first move, ``advantage_`` is taken off the differences beforehand. By
+        Glickman's systems they are as of ratings that are as uncertain as they were before most games;
+        :meth:`probabilities_between` knows how uncertain two are.
         """
         check_is_fitted(self)
-        with np.errstate(divide="ignore"):
-            log_ties = float(np.log(cast(Davidson, self.system_).ties_))
-        return tied_probabilities(np.asarray(differences, dtype=float), log_ties)
+        return self.system_._meaning().probabilities(np.asarray(differences, dtype=float))
+
+    @available_if(_has_probabilities)
+    def probabilities_between(self, left: Any, right: Any, *, first_move: bool = True) -> Floats:
+        """Return P(left better), P(tie) and P(right better) of pairs of rows.
+
+        Parameters
+        ----------
+        left, right : arrays of shape (n,)
+            Row numbers; −1 is somebody who was never compared.
+        first_move : bool, default=True
+            Whether the left one has it; without, neither has.
+        """
+        check_is_fitted(self)
+        return self.system_.predict_proba(left, right, first_move=first_move)
+
+    def uncertainty(self) -> Uncertainty | None:
+        """Return how uncertain the ratings of the rows are; None where the system does not say, as Elo does not."""
+        check_is_fitted(self)
+        found = self.system_.uncertainty()
+        numbers = find_players(np.arange(len(self.ratings_)), "rows", self.system_.players_)
+        return None if found is None else found.take(numbers)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the share of the decided comparisons that the ratings put in the right direction."""
@@ -149,6 +173,24 @@ class RatingRanker(Stored, BaseEstimator):
             "unseen_": number(),
             "threshold_": number(low=0.0),
         }
+
+
+_ENOUGH = 10
+"""Decided comparisons, from which on it is no chance that all were won on one side."""
+
+
+def _warn_if_one_side_wins(system: RatingSystem, games: Comparisons) -> None:
+    """Say where the side tells everything: files with the winner first would teach that it always wins."""
+    decided = games.outcome[games.outcome != 0]
+    sided = getattr(system, "first_move", False) or getattr(system, "advantage", 0.0) == "fit"
+    if sided and len(decided) >= _ENOUGH and (decided == decided[0]).all():
+        side, name = ("right", "left")[int(decided[0] < 0)], type(system).__name__
+        what = "first_move=True" if hasattr(system, "first_move") else "advantage='fit'"
+        warnings.warn(
+            f"all {len(decided):,} decided comparisons were won by the {side} one, and {name}({what}) takes that for "
+            "what the side is worth; leave it out if the winner was just written there",
+            stacklevel=4,
+        )
 
 
 def _between_two(y: Comparisons) -> Comparisons:
@@ -171,6 +213,7 @@ METHODS = {
     "elo": Method(
         "ratings by name in the file's order, no features",
         lambda: RatingRanker(Elo()),
+        lambda size: {"system__k": [16.0, 32.0, 64.0], "system__advantage": [0.0, *(["fit"] * size.has_sides)]},
         takes=("comparisons",),
         is_baseline=True,
         predicts_ties=True,
@@ -178,6 +221,7 @@ METHODS = {
     "glicko": Method(
         "ratings and their certainty by name in the file's order, no features",
         lambda: RatingRanker(Glicko()),
+        lambda size: {"system__deviation": [100.0, 350.0], "system__advantage": [0.0, *(["fit"] * size.has_sides)]},
         takes=("comparisons",),
         is_baseline=True,
         predicts_ties=True,
@@ -185,7 +229,10 @@ METHODS = {
     "davidson": Method(
         "Bradley–Terry ratings with ties by name, no features",
         lambda: RatingRanker(Davidson()),
-        lambda size: {"system__ridge": [0.03, 0.1, 0.3, 1.0, 3.0]},
+        lambda size: {
+            "system__ridge": [0.03, 0.1, 0.3, 1.0, 3.0],
+            "system__first_move": [False, *([True] * size.has_sides)],
+        },
         takes=("comparisons",),
         is_baseline=True,
         predicts_ties=True,

@@ -14,8 +14,9 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
+from ..losses import Calibration, calibrate
 from ..order import Comparisons, as_objects, check_outcomes, has_hash, is_missing, read_column
-from ..state import Part, Stored, absent_or, none_or, numbering, of, table, truth
+from ..state import Part, Stored, absent_or, floats, none_or, number, numbering, of, table, truth, tuple_of, whole
 from ..sweeps import LOGIT, Array, Bools, Floats, Ints
 
 # --------------------------------------------------------------------------------------------------
@@ -240,7 +241,7 @@ class Before:
     left_deviation, right_deviation : arrays of shape (n,), or None
         How uncertain they are, where the system says so.
     advantage : float or array of shape (n,)
-        What the first move (the left player's) was thought to be worth.
+        What the first move (the left player's) was thought to be worth; 0 where that is found afterwards ("fit").
 
     Examples
     --------
@@ -260,6 +261,45 @@ class Before:
     def difference(self) -> Floats:
         """The right rating less the left one and the advantage: above zero where right is expected to win."""
         return np.asarray(self.right - self.left - self.advantage)
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How uncertain ratings are, in rating points, by the players' numbers; −1 is somebody who has not played.
+
+    Attributes
+    ----------
+    variance : array of shape (p + 1,)
+        Of each player's rating; at last, of somebody's who has not played.
+    covariance : array of shape (p, p) or None
+        How the ratings move together, where that is known; without, not at all.
+    """
+
+    variance: Floats
+    covariance: Floats | None = None
+
+    def deviation(self, players: Any) -> Floats:
+        """Return the standard deviations of the ratings."""
+        return np.asarray(np.sqrt(self.variance[players]))
+
+    def between(self, one: Any, other: Any) -> Floats:
+        """Return the standard deviations of rating differences; 0 for a player and themselves."""
+        one, other = np.broadcast_arrays(one, other)
+        total = self.variance[one] + self.variance[other]
+        if self.covariance is not None:
+            known = (one >= 0) & (other >= 0)
+            total = total - 2.0 * np.where(known, self.covariance[one, other], 0.0)
+        same = (one == other) & (one >= 0)
+        return np.asarray(np.sqrt(np.where(same, 0.0, np.maximum(total, 0.0))))
+
+    def take(self, players: Ints) -> Uncertainty:
+        """Return the same with new numbers: place k is who had the number ``players[k]``."""
+        covariance = None
+        if self.covariance is not None:
+            known = players >= 0
+            covariance = np.zeros((len(players), len(players)))
+            covariance[np.ix_(known, known)] = self.covariance[np.ix_(players[known], players[known])]
+        return Uncertainty(np.append(self.variance[players], self.variance[-1]), covariance)
 
 
 class RatingSystem(Stored, BaseEstimator):
@@ -366,6 +406,18 @@ class RatingSystem(Stored, BaseEstimator):
     def expected(self, left: Any, right: Any) -> Floats:
         """Return the score expected of the right player: P(win) + ½ P(draw)."""
 
+    @abstractmethod
+    def predict_proba(self, left: Any, right: Any, *, first_move: bool = True) -> Floats:
+        """Return P(left wins), P(draw), P(right wins), one line a game; ``first_move=False``: nobody has it."""
+
+    @abstractmethod
+    def _meaning(self) -> Calibration:
+        """Return what differences in rating points, the advantage taken off, mean for the outcome of a game."""
+
+    @abstractmethod
+    def uncertainty(self) -> Uncertainty | None:
+        """Return how uncertain the ratings are; None where the system does not say."""
+
     def _find(self, left: Any, right: Any) -> tuple[Ints, Ints]:
         self._begin()
         one, other = find_players(left, "left", self.players_), find_players(right, "right", self.players_)
@@ -412,14 +464,35 @@ def look_up(values: Floats, numbers: Ints, unknown: float) -> Floats:
 # Systems that rate game by game: a few numbers a player, changed as time passes.
 
 
+RECENT = 20_000
+"""Of so many games at most it is kept how the players stood before them, and how they ended: the latest."""
+
+_LEAST_SLOPE = 0.1
+"""With a slope below this, ratings say next to nothing, and a side would be worth any number of their points."""
+
+_REIN = 1.0
+"""How strongly the slope is held to the system's own, in squares of it: nothing beside a thousand games."""
+
+
 class StreamedSystem(RatingSystem):
-    """A system whose ratings are points: 400 of them are odds of ten to one."""
+    """A system whose ratings are points: 400 of them are odds of ten to one.
+
+    What a difference means for wins, draws and losses is fitted to the games themselves: to how the players stood
+    *before* each of them, so that no game has a part in its own prediction.
+    """
 
     start: float
-    advantage: float
+    advantage: Any
 
     _state: dict[str, Floats]
     """What is known of each player, by name; in the order in which the sweep takes it."""
+
+    _met: dict[str, Array]
+    """Of the latest games, in the order of time: right rating less left one before it, how much of that counts, and how
+    it ended."""
+
+    _calibration: tuple[float, float, float]
+    """Slope, ties and side, once somebody has asked for them."""
 
     @abstractmethod
     def _new(self) -> dict[str, float]:
@@ -429,12 +502,27 @@ class StreamedSystem(RatingSystem):
     def _player_state(self) -> dict[str, Part]:
         """Return what the entries of ``_state`` are made of, in their order."""
 
+    @abstractmethod
+    def _rate(self, games: Games) -> Before:
+        """Rate games; return how the players stood before each, in the order of the input."""
+
     def _fitted_state(self) -> dict[str, Part]:
-        return super()._fitted_state() | {"_state": table(self._player_state())}
+        met = {
+            "difference": floats("m", dtype=float),
+            "certainty": floats("m", dtype=float, low=0.0, high=1.0),
+            "outcome": whole("m", low=-1, high=1, dtype=np.int8),
+        }
+        return super()._fitted_state() | {
+            "_state": table(self._player_state()),
+            "_met": absent_or(table(met)),  # files of older versions have none
+            "_calibration": absent_or(tuple_of(number(low=0.0), number(low=0.0), number())),
+        }
 
     def _forget(self) -> None:
         super()._forget()
         self._state = {name: np.empty(0) for name in self._new()}
+        self._met = {"difference": np.empty(0), "certainty": np.empty(0), "outcome": np.empty(0, np.int8)}
+        self.__dict__.pop("_calibration", None)
 
     def _grow(self) -> dict[str, Floats]:
         """Make room for players who play their first game."""
@@ -449,9 +537,33 @@ class StreamedSystem(RatingSystem):
             raise ValueError(f"{type(self).__name__} has no use for weights of games; leave them out, or use Davidson")
         return super()._read(left, right, outcome, time)
 
+    def _play(self, games: Games) -> Before:
+        before = self._rate(games)
+        if len(games) and hasattr(self, "_met"):
+            latest = games.row[-RECENT:]
+            new = {
+                "difference": (before.right - before.left)[latest],
+                "certainty": self._certainty(before.left_deviation, before.right_deviation, latest),
+                "outcome": games.outcome[-RECENT:].astype(np.int8),
+            }
+            self._met = {name: np.append(known, new[name])[-RECENT:] for name, known in self._met.items()}
+            self.__dict__.pop("_calibration", None)
+        return before
+
+    def _certainty(self, left: Floats | None, right: Floats | None, rows: Ints) -> Floats:
+        """Return how much of a difference counts, given the deviations of two ratings: all where there are none."""
+        if left is None or right is None:
+            return np.ones(len(rows))
+        spread = LOGIT * np.hypot(left[rows], right[rows])
+        return np.asarray(1.0 / np.sqrt(1.0 + 3.0 * (spread / np.pi) ** 2))
+
     def _check_parameters(self) -> None:
         check_number(self.start, "start", positive=False)
-        check_number(self.advantage, "advantage", positive=False)
+        if isinstance(self.advantage, str):
+            if self.advantage != "fit":
+                raise ValueError(f"advantage={self.advantage!r} is not known; give a number of points, or 'fit'")
+        else:
+            check_number(self.advantage, "advantage", positive=False)
 
     @property
     def ratings_(self) -> Floats:
@@ -461,8 +573,57 @@ class StreamedSystem(RatingSystem):
     def _unknown(self) -> float:
         return float(self.start)
 
+    @property
+    def _given(self) -> float:
+        """What the first move is said to be worth, in points, while games are rated."""
+        return 0.0 if isinstance(self.advantage, str) else float(self.advantage)
+
     def _advantage(self) -> float:
-        return float(self.advantage)
+        if not isinstance(self.advantage, str) or not len(getattr(self, "_met", {"outcome": ()})["outcome"]):
+            return self._given
+        found = self.calibration_
+        return found.side / (LOGIT * max(found.slope, _LEAST_SLOPE))
+
+    @property
+    def calibration_(self) -> Calibration:
+        """What differences mean: ``slope``, ``ties`` and ``side``, fitted to how players stood before their games."""
+        self._begin()
+        if not hasattr(self, "_met"):
+            raise ValueError(
+                "this model was saved by a version that kept no games to fit probabilities to; fit it anew"
+            )
+        if not len(self._met["outcome"]):
+            raise ValueError("no game has been rated yet, and probabilities are fitted to games; call fit first")
+        if not hasattr(self, "_calibration"):
+            met = self._met
+            sides = -met["certainty"] if isinstance(self.advantage, str) else None
+            difference = LOGIT * met["certainty"] * (met["difference"] - self._given)
+            ones = np.ones(len(difference))
+            slope, ties, side = calibrate(difference, met["outcome"], ones, sides=sides, rein=_REIN)
+            self._calibration = slope, ties, side
+        return Calibration(*self._calibration)
+
+    def predict_proba(self, left: Any, right: Any, *, first_move: bool = True) -> Floats:
+        """Return P(left wins), P(draw), P(right wins), one line a game.
+
+        Davidson's form with a slope and a weight of draws of its own, fitted to how the players stood before each game
+        that was rated (the latest 20,000): :attr:`calibration_`. ``expected`` is the system's own, and knows no draws.
+        With ``first_move=False``, as if neither player had it.
+        """
+        found = self.calibration_
+        one, other = self._find(left, right)
+        apart, certainty = self._between(one, other)
+        given = self._given if first_move else 0.0
+        return found.probabilities(LOGIT * certainty * (apart - given), -certainty if first_move else 0.0)
+
+    def _meaning(self) -> Calibration:
+        found = self.calibration_
+        return Calibration(LOGIT * found.slope, found.ties)
+
+    def _between(self, left: Ints, right: Ints) -> tuple[Floats, Floats]:
+        """Return the right ratings less the left ones, and how much of that counts."""
+        one, other = (look_up(self.ratings_, side, self._unknown()) for side in (left, right))
+        return np.asarray(other - one), np.ones(len(one))
 
     def expected(self, left: Any, right: Any) -> Floats:
         """Return the score expected of the right player: P(win) + ½ P(draw)."""

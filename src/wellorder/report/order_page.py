@@ -63,6 +63,8 @@ class OrderLook:
         Whether the model file says from where to where the training data reached.
     by_name : bool
         Whether the model rates items by name, and looks at nothing else.
+    spare : tuple of str
+        Columns of the file that the model does not look at.
     """
 
     data: str
@@ -76,6 +78,7 @@ class OrderLook:
     no_reasons: str = ""
     knows_range: bool = True
     by_name: bool = False
+    spare: tuple[str, ...] = ()
 
 
 def look_at_order(model: TableRanker, table: Table, *, confidence: float | None = None) -> OrderLook:
@@ -118,6 +121,7 @@ def look_at_order(model: TableRanker, table: Table, *, confidence: float | None 
         no_reasons=no_reasons,
         knows_range=encoder is None or hasattr(encoder, "lows_"),
         by_name=encoder is None,
+        spare=table.spare,
     )
 
 
@@ -155,6 +159,7 @@ def render_order(look: OrderLook, *, date: object = None) -> str:
             gaps=[_gap(each, look) for each in look.unfamiliar],
             knows_range=look.knows_range,
             by_name=look.by_name,
+            spare=look.spare,
             about=look.about,
         )
     )

@@ -59,6 +59,8 @@ class ShownItem:
     grade: str = ""
     because: str = ""
     remarks: tuple[str, ...] = ()
+    deviation: str = ""
+    """How uncertain its score is, where the model says so."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class Ranking:
     n_searched: int
     has_ties: bool = False
     """Whether two may be no different."""
+    has_deviations: bool = False
+    """Whether it is known how uncertain each score is."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,7 @@ def lay_out_ranking(
         search=_searchable(lists, ordered.has_groups, chances, told),
         n_searched=min(n_items, SEARCHED),
         has_ties=chances is not None and chances.tie is not None,
+        has_deviations=any(each.deviations is not None for each in lists),
     )
 
 
@@ -181,7 +186,9 @@ def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, room: R
         rank, band, name, score = each.rows[place]
         number = each.numbers[place]
         unknown = number in remarks.strangers or each.numbers[0] in remarks.strangers
-        behind = "" if chances is None or unknown or score == top else write_chance(chances.at(top - score))
+        behind = ""
+        if chances is not None and not unknown and score != top:
+            behind = write_chance(chances.at(top - score, each.numbers[0], number))
         return ShownItem(
             rank,
             band,
@@ -193,6 +200,7 @@ def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, room: R
             "" if remarks.grade is None else remarks.grade[number],
             remarks.because.get(number, ""),
             remarks.unfamiliar.get(number, ()),
+            "" if each.deviations is None else _write_score(each.deviations[place]),
         )
 
     last = range(n - n_last, n)
@@ -220,7 +228,7 @@ def write_chance(share: float) -> str:
 
 def _table(each: OrderedList, chances: Chances, remarks: Remarks) -> tuple[Against, ...]:
     """Hold the first items against each other."""
-    known = (row for row, number in zip(each.rows, each.numbers, strict=True) if number not in remarks.strangers)
+    known = (pair for pair in zip(each.rows, each.numbers, strict=True) if pair[1] not in remarks.strangers)
     first = list(islice(known, _TABLED))
     if len(first) < 2:
         return ()
@@ -228,18 +236,18 @@ def _table(each: OrderedList, chances: Chances, remarks: Remarks) -> tuple[Again
         Against(
             own[2],
             tuple(
-                NOTHING if one == other else _chance(chances, own[3] - theirs[3]) for other, theirs in enumerate(first)
+                NOTHING if one == other else _chance(chances, own[3] - theirs[3], one, other) for theirs, other in first
             ),
         )
-        for one, own in enumerate(first)
+        for own, one in first
     )
 
 
-def _chance(chances: Chances, difference: float) -> str:
-    """Write the chance that one is above another, given how far its score is above; equal scores say nothing."""
+def _chance(chances: Chances, difference: float, one: int, other: int) -> str:
+    """Write the chance that one row is above another, given how far its score is above; equal scores say nothing."""
     if difference == 0:
         return "equal"
-    above = chances.at(difference)
+    above = chances.at(difference, one, other)
     if difference < 0:
         tie = 0.0 if chances.tie is None else float(np.interp(-difference, chances.distance, chances.tie))
         above = 1.0 - above - tie
@@ -251,17 +259,20 @@ def _searchable(lists: Sequence[OrderedList], has_groups: bool, chances: Chances
     rows: list[list[Any]] = []
     strangers: list[int] = []
     for each in lists:
-        for (rank, band, name, score), number in zip(each.rows, each.numbers, strict=True):
+        deviations = each.deviations or [None] * len(each.rows)
+        for (rank, band, name, score), number, deviation in zip(each.rows, each.numbers, deviations, strict=True):
             if len(rows) == SEARCHED:
                 break
             more = [legible(str(each.group))] if has_groups else []
             said = "; ".join(remarks.unfamiliar.get(number, ()))
             grade = [] if remarks.grade is None else [legible(remarks.grade[number])]
             shown = float(f"{score:.6g}") if np.isfinite(score) else None
-            rows.append([rank, band, legible(name), shown, legible(said), *grade, *more])
+            doubt = [] if deviation is None else [float(f"{deviation:.6g}")]
+            rows.append([rank, band, legible(name), shown, *doubt, legible(said), *grade, *more])
             if number in remarks.strangers:
                 strangers.append(len(rows) - 1)
-    columns = ["rank", "band", "item", "score", "remarks"]
+    doubted = any(each.deviations is not None for each in lists)
+    columns = ["rank", "band", "item", "score", *(["deviation"] if doubted else []), "remarks"]
     columns += [*(["grade"] if remarks.grade is not None else []), *(["list"] if has_groups else [])]
     data: dict[str, Any] = {"columns": columns, "rows": rows, "strangers": strangers}
     if chances is not None:
@@ -269,6 +280,7 @@ def _searchable(lists: Sequence[OrderedList], has_groups: bool, chances: Chances
             "distance": [float(f"{value:.6g}") for value in chances.distance.tolist()],
             "above": [round(value, 4) for value in chances.above.tolist()],
             "tie": None if chances.tie is None else [round(value, 4) for value in chances.tie.tolist()],
+            "doubted": chances.deviation is not None,
         }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -105,6 +105,8 @@ def rivals(standings: Sequence[Standing]) -> str:
     others = [each for each in others if not each.lack_of_order]
     if not others:
         return "every other method orders nothing somewhere"
+    if math.isinf(standings[0].mean):
+        return "so has every other method"
     tested = [each for each in others if each.p_value is not None and not math.isnan(each.p_value)]
     if not tested:
         return "there are too few splits to say which differences are more than chance"

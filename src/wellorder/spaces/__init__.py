@@ -1,6 +1,7 @@
 """Where scores come from. A space sees X, never labels."""
 
 from .basis import Bumps, BumpSearch, Standard as Standard, bump as bump, by_columns
+from .frames import naming_columns
 from .function import Function, PartedSpace, RowSpace, Space, origin_score
 from .kernel import (
     KERNELS,
@@ -55,6 +56,7 @@ __all__ = [
     "kernel_has_room",
     "linear_space",
     "n_landmarks",
+    "naming_columns",
     "near_zero",
     "origin_score",
     "refuse_if_too_large",

@@ -511,10 +511,10 @@ def _fill_edges(
 
 # ---------------------------------------------------------------------------------------- ladders
 
-_ONE_TREE = 1 << 16
-"""Below so many ranks, one tree over all of them fits into the processor's cache."""
+_ONE_TREE = 1 << 18
+"""Up to so many ranks, one tree over all of them fits into the processor's cache."""
 
-_CHUNK_BITS = 13
+_CHUNK_BITS = 15
 """Else ranks are swept over in chunks of this many bits."""
 
 _FAN_BITS = 3
@@ -534,7 +534,7 @@ def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: 
         _fill_ladder(rank, reach, payload, bounds, mirror, *_plant(size), sums)
         return sums
     out, steps, inner_rank, inner_reach, moved, inner_bounds = _part_chunks(rank, reach, payload, bounds, mirror)
-    _add_back(out, steps, fenwick_sums(inner_rank, inner_reach, moved, inner_bounds, False), mirror)
+    _add_back(out, steps, ladder_sums(inner_rank, inner_reach, moved, inner_bounds, False), mirror)
     return out
 
 

@@ -27,6 +27,14 @@ Examples:
 @click.option(
     "--repeats", type=click.IntRange(min=2), default=5, show_default=True, help="How often each column is shuffled."
 )
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME",
+    help="Shuffle this one alone; may be given several times.  [default: all, or of more than 1,000 the 200 that add "
+    "most to the scores]",
+)
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="How many columns to write out.")
 @seed_option
 @json_option
@@ -36,6 +44,7 @@ def command(
     metric: str | None,
     items: str | None,
     repeats: int,
+    columns: tuple[str, ...],
     top: int,
     seed: int,
     as_json: bool,
@@ -57,6 +66,7 @@ def command(
             table,
             metric=metric,
             n_repeats=repeats,
+            columns=columns or None,
             random_state=seed,
             progress=lambda done, total: bar.show(done, total, "shuffling"),
         )

@@ -31,12 +31,12 @@ _HUGE = 1e9
 Examples:
   wellorder order wines.wo new-wines.csv
   wellorder order wines.wo new-wines.csv --top 10 --confidence 0.9
-  wellorder order players.wo players.csv -o ranking.csv
+  wellorder order players.wo -o ranking.csv
   wellorder order wines.wo new-wines.csv --report order.html
 """
 )
 @click.argument("model", **INPUT)
-@click.argument("items", nargs=-1, metavar="ITEMS", required=True, **INPUT)
+@click.argument("items", nargs=-1, metavar="[ITEMS]", **INPUT)
 @click.option("--top", type=click.IntRange(min=1), help="Only so many of each list.")
 @click.option(
     "--confidence",
@@ -70,17 +70,21 @@ def command(
     Items of one band cannot be told from its first: on held-out rows, pairs as close as that stood in the right order
     less often than the confidence asks for. A model that learned from comparisons with ties knows how close is too
     close: it would call items of one band no different from its first. The last of one band and the first of the next
-    may be close, too.
+    may be close, too. Ratings that know how sure they are (Glicko's, Davidson's) go by that: an item is of the first
+    band from whose first it cannot be told, and 'deviation' says how uncertain each rating is.
+
+    Without ITEMS, a model that rates items by name puts all those in order that it was fitted on.
     """
     from ...data import items_of, load_table_model, read_for, write_rows
     from ...evaluation import order_items
 
     refuse_overwriting([model, *items], output, report)
     ranker = load_table_model(model)
-    table = items_of(say_understood(read_for(ranker, items, **named)))
+    table = items_of(say_understood(read_for(ranker, items, **named))) if items else ranker.known_items(model)
     ordered = order_items(ranker, table, confidence=confidence, top=top)
     rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]
     headers = [*(["list"] if ordered.has_groups else []), "rank", "band", "item", "score"]
+    headers += ["deviation"] if any(each.deviations is not None for each in ordered.lists) else []
     if output is not None:
         write_rows(output, headers, rows)
     elif as_json:
@@ -106,7 +110,8 @@ def _write_page(ranker: TableRanker, table: Table, confidence: float | None, pat
 
 def _rows(ordered: OrderedList, with_group: bool) -> list[list[Any]]:
     group = [str(ordered.group)] if with_group else []
-    return [[*group, rank, band, name, score] for rank, band, name, score in ordered.rows]
+    deviations = [[] for _ in ordered.rows] if ordered.deviations is None else [[each] for each in ordered.deviations]
+    return [[*group, *row, *more] for row, more in zip(ordered.rows, deviations, strict=True)]
 
 
 def _shown(cell: Any) -> str:
@@ -116,4 +121,4 @@ def _shown(cell: Any) -> str:
 
 
 def _numbers(headers: list[str]) -> list[int]:
-    return [place for place, header in enumerate(headers) if header in ("rank", "band", "score")]
+    return [place for place, header in enumerate(headers) if header in ("rank", "band", "score", "deviation")]

@@ -6,6 +6,13 @@ function interpolate(x, xs, ys) {
   }
   return ys[ys.length - 1];
 }
+// Of a normal law, how much lies below x: Abramowitz and Stegun's 7.1.26.
+function below(x) {
+  const t = 1 / (1 + (0.3275911 * Math.abs(x)) / Math.SQRT2);
+  const rest = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
+  const tail = 0.5 * rest * Math.exp((-x * x) / 2);
+  return x < 0 ? tail : 1 - tail;
+}
 function make(tag, parent, text, kind) {
   const made = document.createElement(tag);
   if (text !== undefined) made.textContent = text;
@@ -28,7 +35,7 @@ function percent(share) {
 document.querySelectorAll(".finder").forEach((finder) => {
   const data = JSON.parse(document.getElementById(finder.dataset.for).textContent);
   const at = (name) => data.columns.indexOf(name);
-  const [NAME, SCORE, RANK] = ["item", "score", "rank"].map(at);
+  const [NAME, SCORE, RANK, DOUBT] = ["item", "score", "rank", "deviation"].map(at);
   const LIST = Math.max(at("list"), at("island"));
   const lower = data.rows.map((row) => (at("list") < 0 ? row[NAME] : row[NAME] + "\n" + row[LIST]).toLowerCase());
   const strangers = new Set(data.strangers.map((k) => data.rows[k]));
@@ -48,7 +55,8 @@ document.querySelectorAll(".finder").forEach((finder) => {
     const shown = data.columns.filter((name, k) => rows.slice(0, MOST).some((row) => row[k] !== null && row[k] !== ""));
     const table = make("table", make("div", found, undefined, "scroll"), undefined, "ranked");
     const head = make("tr", make("thead", table));
-    const number = (name) => (["score", "rank", "band", "ranks", "votes", "island"].includes(name) ? "number" : "");
+    const numbers = ["score", "rank", "band", "deviation", "ranks", "votes", "island"];
+    const number = (name) => (numbers.includes(name) ? "number" : "");
     shown.forEach((name) => make("th", head, name, number(name)));
     const body = make("tbody", table);
     rows.slice(0, MOST).forEach((row) => {
@@ -56,7 +64,7 @@ document.querySelectorAll(".finder").forEach((finder) => {
       shown.forEach((name) => {
         const cell = make("td", line, undefined, number(name));
         const value = row[at(name)];
-        make("bdi", cell, value === null ? "–" : name === "score" && Math.abs(value) < 1e9 ? value.toFixed(3) : String(value));
+        make("bdi", cell, value === null ? "–" : (name === "score" || name === "deviation") && Math.abs(value) < 1e9 ? value.toFixed(3) : String(value));
       });
     });
   });
@@ -97,8 +105,9 @@ document.querySelectorAll(".finder").forEach((finder) => {
     } else if (d === 0) {
       answer.textContent = "The two have the same score.";
     } else {
-      const { distance, above, tie } = data.chances;
-      const up = interpolate(Math.abs(d), distance, above);
+      const { distance, above, tie, doubted } = data.chances;
+      const spread = () => Math.hypot(rows[0][DOUBT], rows[1][DOUBT]);
+      const up = doubted ? below(Math.abs(d) / spread()) : interpolate(Math.abs(d), distance, above);
       const level = tie ? interpolate(Math.abs(d), distance, tie) : 0;
       const share = d > 0 ? up : 1 - up - level;
       answer.textContent = rows[0][NAME] + " is really above " + rows[1][NAME] + " with a probability of " + percent(share)
