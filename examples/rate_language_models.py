@@ -2,8 +2,8 @@
 Rate language models, with style taken out
 ==========================================
 
-People saw two answers side by side and said which was better. The votes lean to the answer on the left, and to the longer
-one. Here the truth is known, so that one can see what taking style out is worth.
+People saw two answers side by side and said which was better. The votes lean to the answer on the left, and to the
+longer one. Here the truth is known, so that one can see what taking style out is worth.
 """
 
 import numpy as np
@@ -35,8 +35,8 @@ votes = pl.DataFrame(
 )
 
 # %%
-# Columns are known by their names. ``side`` asks whether the left or the right answer has an advantage, ``controls`` names
-# what else may move votes, and ``clusters`` says which votes hang together.
+# Columns are known by their names. ``side`` asks whether the left or the right answer has an advantage, ``controls``
+# names what else may move votes, and ``clusters`` says which votes hang together.
 
 table = wo.read(votes)
 print(table.understood)
@@ -44,7 +44,7 @@ standings = wo.rate(table, side=True, controls=["length"], clusters=["judge"])
 print(standings)
 
 # %%
-# What biased the votes, in log-odds for the right answer: .30 for the left side and .60 for a unit of length were put in.
+# What biased the votes, in log-odds for the right answer: .30 for the left side and .60 for a unit of length are true.
 
 print(standings.effects())
 
@@ -52,8 +52,10 @@ print(standings.effects())
 # Without the control, models that write at length seem better than they are.
 
 blind = wo.rate(table)
+truth = dict(zip(models, quality, strict=True))
 for name, found in (("style taken out", standings), ("votes alone", blind)):
-    print(f"{name}: correlation with the truth {np.corrcoef(found.ratings_, quality[[models.index(m) for m in found.items_]])[0, 1]:.3f}")
+    alike = np.corrcoef(found.ratings_, [truth[model] for model in found.items_])[0, 1]
+    print(f"{name}: correlation with the truth {alike:.3f}")
 
 # %%
 # How sure is it that one model is above another, and how many votes would tell two neighbours apart?

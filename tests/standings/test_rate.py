@@ -5,9 +5,9 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from tests.reference import standings as slow
 
 import wellorder as wo
+from tests.reference import standings as slow
 
 
 def draw(rng, m, ratings, *, side=0.0, length=0.0, log_nu=-0.4, judges=None):
@@ -121,6 +121,17 @@ def test_judges_lean_and_differ_in_sharpness():
     assert spread[0] < spread[1]
     scale = math.exp(np.log(sharp).mean())  # sharpness has mean one, on the scale of logarithms
     assert spread[1] == pytest.approx(3.0 * scale, abs=0.3)
+
+
+def test_votes_of_one_judge_are_as_sure_by_clusters_as_by_the_model():
+    rng = np.random.default_rng(9)
+    lean, sharp = rng.normal(0, 0.6, 60), np.exp(rng.normal(0, 0.3, 60))
+    left, right, outcome, _, judge = draw(rng, 6000, np.linspace(-1, 1, 6), side=0.2, judges=(lean, sharp))
+    votes = wo.Comparisons(left, right, outcome)
+    plain, clustered = wo.rate(votes, judge=judge), wo.rate(votes, judge=judge, clusters=[judge])
+    errors = [math.sqrt(each.covariance_[6, 6]) for each in (plain, clustered)]
+    assert errors[1] == pytest.approx(errors[0], rel=0.35)
+    assert errors[0] == pytest.approx(0.6 / math.sqrt(60), rel=0.35)
 
 
 def test_half_lives_forget():

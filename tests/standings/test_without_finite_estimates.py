@@ -128,3 +128,25 @@ def test_few_clusters_are_said_to_be_few():
 def test_options_that_do_not_fit_are_refused_by_name(options, match):
     with pytest.raises(ValueError, match=match):
         rated(CORE, **options)
+
+
+@pytest.mark.parametrize(
+    "games",
+    [
+        [("a", "b", -1), ("a", "b", 1), ("b", "a", 0), ("a", "b", -1), ("b", "c", 1)],
+        [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("d", "e", 1)],
+    ],
+)
+def test_a_single_vote_tells_nothing_apart(games):
+    standings = rated(games)
+    assert len(standings.above()) == 0
+    # one vote between equals: deviances are at most 2 log 2 a vote, or 2 log 3 where there are ties
+    known = standings._deviance[np.isfinite(standings._deviance)]
+    assert np.abs(known).max() <= 2 * len(games) * math.log(3)
+
+
+def test_an_item_without_a_vote_is_an_island_of_which_nothing_is_known():
+    votes = wo.Comparisons([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, -1, 0])
+    found = rows(wo.rate(wo.Comparisons([*votes.left, 3], [*votes.right, 3], [*votes.outcome, 0])))
+    assert (found["2"]["low"], found["2"]["high"]) == (-math.inf, math.inf)
+    assert found["2"]["votes"] == 0

@@ -31,7 +31,11 @@ def load_table_model(path: PathLike) -> TableRanker:
     """Load a model that knows its columns; any other model is refused, with what to do instead."""
     from ..persistence import load
 
-    model = load(path)
+    return as_table_model(load(path), path)
+
+
+def as_table_model(model: Any, path: PathLike) -> TableRanker:
+    """Return a model that was loaded from a file if it knows its columns; refuse any other."""
     if not isinstance(model, TableRanker):
         raise DataError(
             os.fspath(path),

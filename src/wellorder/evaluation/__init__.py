@@ -1,13 +1,14 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
 from ..methods import Grid as Grid, Method, Size
+from .accounts import html_row as html_row
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
 from .board_run import Plan, Progress
 from .board_view import BoardView, Cell as Cell, is_share as is_share, verdict as verdict, view_board, view_so_far
 from .comparing import compare
 from .cross_validation import CrossValidation, cross_validate
-from .doctor import Finding, Health, examine, html_row as html_row
+from .doctor import Finding, Health, examine
 from .explaining import (
     Contribution,
     Explanation,

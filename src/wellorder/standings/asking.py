@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -9,11 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from ..data import ComparisonTable, TableEncoder
+from ..data import ComparisonTable, PairTable, Places, TableEncoder
 from ..order import Comparisons
 from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints
-from .standings import as_names
+from .standings import Standings, as_names
 from .votes import DECIDED, Votes, add_up
 
 _ENDINGS = (("_left", "_right"), ("_a", "_b"), ("_x", "_y"), ("_1", "_2"))
@@ -76,6 +77,8 @@ class Asked:
     n_votes: int
     X: Floats | None
     features: Array
+    neutral: str = ""
+    """The column that says where no side has an advantage, if it has a name."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -128,6 +131,7 @@ def ask(given: ComparisonTable | Comparisons, options: Options) -> Asked:
         round(float(count.sum())),
         X,
         features,
+        options.neutral if isinstance(options.neutral, str) else "",
         notes,
     )
 
@@ -178,36 +182,22 @@ def _effects(source: _Source, options: Options, judged: bool) -> tuple[Floats, l
     return stands, list(columns), controls, z
 
 
-class _Source:
-    """A table or comparisons, and the columns that are named or given beside them."""
+class _Columns:
+    """What is known of each vote, or pair of items, beside the two: columns that are named, or arrays."""
 
-    def __init__(self, given: ComparisonTable | Comparisons) -> None:
-        self.table = given if isinstance(given, ComparisonTable) else None
-        if self.table is None and not isinstance(given, Comparisons):
-            raise TypeError(
-                "rate takes what wo.read gives of a file of votes, or wo.Comparisons.from_names(left, right, outcome), "
-                f"not {type(given).__name__}"
-            )
-        compared = given.comparisons if isinstance(given, ComparisonTable) else given
-        self.names = compared.names if self.table is None else self.table.items.names()
-        self.comparisons = compared
-        most = int(max(compared.left.max(initial=-1), compared.right.max(initial=-1))) + 1
-        self.items = as_names(range(most)) if self.names is None else as_names(self.names)
-        self.both_bad: Bools | None = None if self.table is None else self.table.both_bad
-        self.has_sides = True if self.table is None else self.table.sides
-        self.notes: list[str] = []
+    def __init__(self, frame: pl.DataFrame | None, places: Places | None, n: int) -> None:
+        self.frame, self.places, self.n = frame, places, n
 
     def error(self, problem: str, row: int) -> ValueError:
         """Return the error for a vote, which says where the vote stands: in its file, or by its number."""
-        places = None if self.table is None else self.table.places
-        if places is None:
+        if self.places is None:
             return ValueError(problem.format(where=f" in vote {row + 1:,}"))
-        return places.error(problem.format(where=""), row)
+        return self.places.error(problem.format(where=""), row)
 
     def column(self, given: Any, option: str) -> pl.Series:
         """Return a column by name, or an array as one; none may be missing."""
         if isinstance(given, str):
-            columns = None if self.table is None else self.table.columns
+            columns = self.frame
             if columns is None:
                 raise ValueError(f"{option}={given!r} names a column, and comparisons have none; give an array")
             if given not in columns.columns:
@@ -216,10 +206,9 @@ class _Source:
             found, name = columns.get_column(given), f"the column {given!r}"
         else:
             values = np.asarray(given)
-            if values.shape != (len(self.comparisons),):
+            if values.shape != (self.n,):
                 raise ValueError(
-                    f"{option} has the shape {values.shape}, and there are {len(self.comparisons):,} votes; give one "
-                    "entry a vote"
+                    f"{option} has the shape {values.shape}, and there are {self.n:,} votes; give one entry a vote"
                 )
             found = pl.Series(option, values if values.dtype.kind != "O" else values.tolist(), nan_to_null=True)
             name = option
@@ -275,14 +264,12 @@ class _Source:
             given = (given,)
         if isinstance(given, Mapping):
             return {str(name): self.numbers(values, f"the control {name!r}") for name, values in given.items()}
-        return {name: self._difference(name) for name in given}
+        return {name: self.difference(name) for name in given}
 
-    def _difference(self, name: str) -> Floats:
-        columns = None if self.table is None else self.table.columns
-        known = [] if columns is None else columns.columns
-        pairs = [(name + left, name + right) for left, right in _ENDINGS]
-        pairs += [(left + name, right + name) for left, right in _BEGINNINGS]
-        found = [pair for pair in pairs if pair[0] in known and pair[1] in known]
+    def difference(self, name: str) -> Floats:
+        """Return a column of differences, or the right column less the left one."""
+        known = [] if self.frame is None else self.frame.columns
+        found = [pair for pair in _pairs_of(name) if pair[0] in known and pair[1] in known]
         option = f"the control {name!r}"
         if name in known and found:
             raise ValueError(
@@ -305,6 +292,28 @@ class _Source:
             else {each if isinstance(each, str) else f"cluster {place + 1}": each for place, each in enumerate(given)}
         )
         return {str(name): self.numbered(each, f"the cluster {name!r}")[1] for name, each in named.items()}
+
+
+class _Source(_Columns):
+    """A table or comparisons, and the columns that are named or given beside them."""
+
+    def __init__(self, given: ComparisonTable | Comparisons) -> None:
+        self.table = given if isinstance(given, ComparisonTable) else None
+        if self.table is None and not isinstance(given, Comparisons):
+            raise TypeError(
+                "rate takes what wo.read gives of a file of votes, or wo.Comparisons.from_names(left, right, outcome), "
+                f"not {type(given).__name__}"
+            )
+        compared = given.comparisons if isinstance(given, ComparisonTable) else given
+        self.names = compared.names if self.table is None else self.table.items.names()
+        self.comparisons = compared
+        most = int(max(compared.left.max(initial=-1), compared.right.max(initial=-1))) + 1
+        self.items = as_names(range(most)) if self.names is None else as_names(self.names)
+        self.both_bad: Bools | None = None if self.table is None else self.table.both_bad
+        self.has_sides = True if self.table is None else self.table.sides
+        self.notes: list[str] = []
+        of_file = (None, None) if self.table is None else (self.table.columns, self.table.places)
+        super().__init__(*of_file, len(compared))
 
     def weights(self, options: Options) -> Floats:
         """Return what each vote counts: its own weight, and less the older it is."""
@@ -332,6 +341,33 @@ class _Source:
         X = np.asarray(encoder.transform(items.X), dtype=float)
         names = encoder.get_feature_names_out().tolist()
         return X - X.mean(axis=0), as_names(names)
+
+
+def predict_pairs(standings: Standings, pairs: PairTable) -> pl.DataFrame:
+    """Return the probabilities of votes on the pairs of a file, with the effects that its columns tell.
+
+    A control that the file has no columns of is taken to be the same for both, with a warning.
+    """
+    columns = _Columns(pairs.columns, pairs.places, len(pairs))
+    controls: dict[str, Floats] = {}
+    known = [] if pairs.columns is None else pairs.columns.columns
+    for name in standings.controls_:
+        if name in known or any(pair[0] in known and pair[1] in known for pair in _pairs_of(name)):
+            controls[name] = columns.difference(name)
+        else:
+            warnings.warn(
+                f"{pairs.source}: no column of the control {name!r}: it is taken to be the same for both",
+                stacklevel=2,
+            )
+    neutral = columns.truths(standings._neutral, "neutral") if standings._neutral in known else None
+    names = pairs.items.names()
+    return standings.predict(names[pairs.left], names[pairs.right], controls=controls, neutral=neutral)
+
+
+def _pairs_of(name: str) -> list[tuple[str, str]]:
+    """Return the two columns that may hold a control of the left and of the right item."""
+    pairs = [(name + left, name + right) for left, right in _ENDINGS]
+    return pairs + [(left + name, right + name) for left, right in _BEGINNINGS]
 
 
 def _called(given: Any) -> str:

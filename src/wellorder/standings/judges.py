@@ -69,6 +69,13 @@ class JudgeFit:
         pushed = (votes.weight * self.at.by_d)[:, None] * self._h
         rows, columns = np.repeat(number, 2), np.column_stack([2 * votes.judge, 2 * votes.judge + 1]).ravel()
         own = sp.csr_array((pushed.ravel(), (rows, columns)), shape=(n_clusters, 2 * votes.n_judges))
+        first = np.zeros(votes.n_judges, np.int64)
+        first[votes.judge] = number
+        if (
+            first[votes.judge] == number
+        ).all():  # a judge's prior goes with all of the judge's votes, if they are together
+            cells = (np.repeat(first, 2), np.arange(2 * votes.n_judges))
+            own = own + sp.csr_array((-(self.own / self.variance).ravel(), cells), shape=own.shape)
         return np.asarray(whole.toarray() - own @ self._share.T)
 
 
@@ -85,13 +92,13 @@ def _scaled(at: Expansion, kappa: Floats) -> Expansion:
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _JudgedPoint:
     theta: Floats
     own: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class _System:
+class _JudgedSystem:
     """Newton's equations at a point, the judges' part eliminated."""
 
     at: Expansion
@@ -108,12 +115,12 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
     """Fit θ and the judges' own parameters, from the θ without judges."""
     assert votes.judge is not None
     penalty = np.zeros((votes.n_parameters,) * 2) if pull is None else pull
-    point = _Point(theta, np.zeros((votes.n_judges, 2)))
+    point = _JudgedPoint(theta, np.zeros((votes.n_judges, 2)))
     variance, haste, last = np.array([0.1, 0.1]), np.ones(2), np.zeros(2)
     for _ in range(_ROUNDS):
         point, gain = _improve(votes, point, variance, penalty)
-        point = _centred(votes, point)
-        expected = point.own**2 + _posterior(votes, _pose(votes, point, variance, penalty))
+        spread_own = point.own - [0.0, point.own[:, 1].mean()]
+        expected = spread_own**2 + _posterior(votes, _pose(votes, point, variance, penalty))
         move = np.log(expected.mean(axis=0) / variance)
         # EM goes the right way in small steps: longer ones, as long as none turns back
         haste = np.where(move * last > 0, np.minimum(2.0 * haste, _HASTE), 1.0)
@@ -122,6 +129,7 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
         settled = np.abs(np.sqrt(variance) - np.sqrt(before)).max() < _FINE
         if settled and gain < 1e-8 * float(votes.weight.sum()):
             break
+    point, variance = _centred(votes, point, variance)
     system = _pose(votes, point, variance, penalty)
     error = np.sqrt(_posterior(votes, system))
     return JudgeFit(
@@ -129,17 +137,17 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
     )
 
 
-def _centred(votes: Votes, point: _Point) -> _Point:
-    """Move the judges' mean sharpness into what they judge, as their prior asks for: no vote becomes less likely."""
+def _centred(votes: Votes, point: _JudgedPoint, variance: Floats) -> tuple[_JudgedPoint, Floats]:
+    """Move the judges' mean sharpness into what they judge: no vote becomes more or less likely."""
     level = float(point.own[:, 1].mean())
     theta, own = point.theta.copy(), point.own.copy()
     theta[: votes.n_items + votes.n_effects] *= np.exp(level)
     own[:, 0] *= np.exp(level)
     own[:, 1] -= level
-    return _Point(theta, own)
+    return _JudgedPoint(theta, own), variance * [np.exp(2.0 * level), 1.0]
 
 
-def _expanded(votes: Votes, point: _Point) -> tuple[Expansion, Floats, Floats]:
+def _expanded(votes: Votes, point: _JudgedPoint) -> tuple[Expansion, Floats, Floats]:
     """Return the expansion, κ of each vote's judge, and ∂d/∂(δ, log κ)."""
     assert votes.judge is not None
     assert votes.stands is not None
@@ -150,7 +158,7 @@ def _expanded(votes: Votes, point: _Point) -> tuple[Expansion, Floats, Floats]:
     return at, kappa, np.column_stack([kappa * votes.stands, d])
 
 
-def _pose(votes: Votes, point: _Point, variance: Floats, penalty: Floats) -> _System:
+def _pose(votes: Votes, point: _JudgedPoint, variance: Floats, penalty: Floats) -> _JudgedSystem:
     assert votes.judge is not None
     judge, n_judges, n = votes.judge, votes.n_judges, votes.n_items
     at, kappa, h = _expanded(votes, point)
@@ -177,10 +185,10 @@ def _pose(votes: Votes, point: _Point, variance: Floats, penalty: Floats) -> _Sy
     slope[~votes.fitted] = 0.0
     own_slope = np.column_stack([add_up(judge, w * at.by_d * h[:, k], n_judges) for k in range(2)])
     own_slope -= point.own / variance
-    return _System(at, kappa, h, 0.5 * (left + left.T), share, inverse, slope, own_slope)
+    return _JudgedSystem(at, kappa, h, 0.5 * (left + left.T), share, inverse, slope, own_slope)
 
 
-def _improve(votes: Votes, point: _Point, variance: Floats, penalty: Floats) -> tuple[_Point, float]:
+def _improve(votes: Votes, point: _JudgedPoint, variance: Floats, penalty: Floats) -> tuple[_JudgedPoint, float]:
     """Take one of Newton's steps, halved until it gains; return the new point, and what the step promised."""
     system = _pose(votes, point, variance, penalty)
     kept = shares_of_islands(votes)
@@ -189,21 +197,21 @@ def _improve(votes: Votes, point: _Point, variance: Floats, penalty: Floats) -> 
     own = np.einsum("jkl,jl->jk", system.blocks, system.own_slope) - (system.share.T @ step).reshape(-1, 2)
     gain = float(system.slope @ step + (system.own_slope * own).sum())
 
-    def value(at: Expansion, trial: _Point) -> float:
+    def value(at: Expansion, trial: _JudgedPoint) -> float:
         finite = np.where(np.isfinite(trial.theta), trial.theta, 0.0)
         return at.value - 0.5 * float((trial.own**2 / variance).sum()) - 0.5 * float(finite @ penalty @ finite)
 
     before = value(system.at, point)
     share = 1.0
     while share > 1e-6:
-        trial = _Point(point.theta + share * step, point.own + share * own)
+        trial = _JudgedPoint(point.theta + share * step, point.own + share * own)
         if value(_expanded(votes, trial)[0], trial) >= before + 1e-4 * share * gain - 1e-12 * abs(before):
             return trial, gain
         share /= 2
     return point, 0.0
 
 
-def _posterior(votes: Votes, system: _System) -> Floats:
+def _posterior(votes: Votes, system: _JudgedSystem) -> Floats:
     """Return the variances of δ and log κ given the votes, that of θ included."""
     inverse = linalg.pinvh(system.bend + shares_of_islands(votes)) - shares_of_islands(votes)
     through = np.einsum("mj,mn,nj->j", system.share, inverse, system.share, optimize=True)

@@ -19,6 +19,7 @@ from .likelihood import Expansion, expand, information, most_likely
 from .separation import (
     Classes,
     OneEnded,
+    Summit,
     bounds_of,
     deviances_across,
     find_classes,
@@ -32,6 +33,7 @@ from .sureness import (
     Middle,
     NotToldError,
     clustered_middle,
+    follow,
     inverse_information,
     robust_middle,
     sums_by_cluster,
@@ -220,18 +222,18 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     n = votes.n_items
     if finite:
         above = told_apart(theta[:n], cov[:n, :n], classes.number, confidence, degrees=degrees)
-        return _Sureness(inverse, cov, n_units, degrees, {}, {}, np.full((n, n), np.nan), above)
-    best = found.at.value
-    ends = bounds_of(votes, theta, best, classes, confidence)
+        return _Sureness(inverse, cov, n_units, degrees, {}, {}, np.full((n, n), np.nan), follow(above))
+    summit = Summit(votes, theta, found.at.value)
+    ends = bounds_of(summit, classes, confidence)
     effects = np.flatnonzero(~classes.finite[: votes.n_effects])
     units = np.eye(votes.n_parameters)[n:]
-    effect_ends = {int(each): one_ended(votes, theta, best, units[each], confidence) for each in effects}
-    deviance = deviances_across(votes, theta, best, classes)
+    effect_ends = {int(each): one_ended(summit, units[each], confidence) for each in effects}
+    deviance = deviances_across(summit, classes)
     level = 0.5 * (1.0 + confidence)  # half of the errors go to finite differences, half to the others
     above = told_apart(theta[:n], cov[:n, :n], classes.number, level, degrees=degrees)
     n_tests = max(np.count_nonzero(np.isfinite(deviance)) / 2.0, 1.0)
     above |= np.nan_to_num(deviance) > -2.0 * math.log((1.0 - level) / n_tests)
-    return _Sureness(inverse, cov, n_units, degrees, ends, effect_ends, deviance, above)
+    return _Sureness(inverse, cov, n_units, degrees, ends, effect_ends, deviance, follow(above))
 
 
 def _middle(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...]) -> Middle | None:
@@ -263,7 +265,9 @@ def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness)
     standings._height, standings._core, standings._known = _heights(found.votes, classes), classes.core, classes.known
     standings._ends = np.full((n, 2), np.nan)
     alone = np.bincount(classes.number)[classes.number] < np.bincount(found.votes.island)[found.votes.island]
-    standings._ends[~classes.core | (alone & (np.bincount(classes.number)[classes.number] == 1))] = (-np.inf, np.inf)
+    standings._ends[
+        ~classes.core | (found.votes.per_item == 0) | (alone & (np.bincount(classes.number)[classes.number] == 1))
+    ] = (-np.inf, np.inf)
     for item, end in sure.ends.items():
         standings._ends[item] = (end.low, end.high)
     standings._effect_ends = np.full((p, 2), np.nan)
@@ -278,7 +282,7 @@ def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness)
     standings._judge_error = np.zeros((0, 2)) if judges is None else judges.error
     standings._features = asked.features
     standings._weights = np.zeros(0) if found.shrunk is None else found.shrunk.weights
-    standings._how = _how(asked)
+    standings._how, standings._neutral = _how(asked), asked.neutral
     standings.notes_ = [*asked.notes, *_notes(standings, asked, found, sure)]
     return standings
 

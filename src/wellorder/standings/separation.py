@@ -22,7 +22,7 @@ from scipy.optimize import brentq, linprog
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..sweeps import Bools, Floats, Ints
-from .likelihood import Expansion, expand, information, most_likely, shares_of_islands
+from .likelihood import expand, information, most_likely, shares_of_islands
 from .sureness import least_pivot
 from .votes import Votes, merge
 
@@ -278,18 +278,26 @@ def _known_sides(votes: Votes, rows: sp.csr_array, number: Ints, core: Bools) ->
 # How far at least.
 
 
-def _at_ratio(votes: Votes, theta: Floats, contrast: Floats, value: float) -> tuple[Floats, Expansion]:
-    """Return the most likely θ with a contrast of it held at a value."""
-    start = np.where(np.isfinite(theta), theta, 0.0)
-    start = start + contrast * (value - float(contrast @ start)) / float(contrast @ contrast)
-    found, at, _ = most_likely(votes, hold=contrast, start=start)
-    return found, at
+@dataclass(frozen=True, eq=False)
+class Summit:
+    """The most that the likelihood can reach, and a point that is as good as there."""
 
+    votes: Votes
+    theta: Floats
+    value: float
 
-def deviance(votes: Votes, theta: Floats, best: float, contrast: Floats, value: float) -> tuple[float, Floats]:
-    """Return 2(ℓ − ℓ with the contrast held at a value), and the θ that has it."""
-    found, at = _at_ratio(votes, theta, contrast, value)
-    return max(2.0 * (best - at.value), 0.0), found
+    def deviance(self, contrast: Floats, value: float) -> float:
+        """Return 2(ℓ − ℓ with a contrast of θ held at a value)."""
+        far = np.where(np.isfinite(self.theta), self.theta, 0.0)
+        reached = -math.inf
+        # from zero, or, where steps lead nowhere from there, from far out
+        for start in (np.zeros(len(far)), far):
+            moved = start + contrast * ((value - float(contrast @ start)) / float(contrast @ contrast))
+            _, at, converged = most_likely(self.votes, hold=contrast, start=moved)
+            reached = max(reached, at.value)
+            if converged:
+                break
+        return max(2.0 * (self.value - reached), 0.0)
 
 
 @dataclass(frozen=True)
@@ -305,28 +313,25 @@ class OneEnded:
     middle: float
 
 
-def one_ended(votes: Votes, theta: Floats, best: float, contrast: Floats, level: float) -> OneEnded:
+def one_ended(summit: Summit, contrast: Floats, level: float) -> OneEnded:
     """Return the values of a contrast with which votes as one-sided as these have a chance of 1 − level or more.
 
     Where all votes went one way, their likelihood is that chance, and minus twice its logarithm the deviance. (The
     chi-square law of the deviance holds for finite estimates only, and would be too short here.)
     """
     sure, even = -2.0 * math.log(1.0 - level), -2.0 * math.log(0.5)
-    low, high = (_crossing(votes, theta, best, contrast, sure, sign) for sign in (-1.0, 1.0))
+    low, high = (_crossing(summit, contrast, sure, sign) for sign in (-1.0, 1.0))
     if math.isinf(low) and math.isinf(high):
         return OneEnded(low, high, 0.0)
     sign = -1.0 if math.isinf(high) else 1.0
-    return OneEnded(low, high, _crossing(votes, theta, best, contrast, even, sign))
+    return OneEnded(low, high, _crossing(summit, contrast, even, sign))
 
 
-def _crossing(votes: Votes, theta: Floats, best: float, contrast: Floats, goal: float, sign: float) -> float:
+def _crossing(summit: Summit, contrast: Floats, goal: float, sign: float) -> float:
     """Return where the deviance reaches a goal, on the way down or up (``sign``); infinite where it does not."""
-    point = theta
 
     def beyond(value: float) -> float:
-        nonlocal point  # the last fit is the best start for the next
-        found, point = deviance(votes, point, best, contrast, value)
-        return found - goal
+        return summit.deviance(contrast, value) - goal
 
     if beyond(sign * _FAR) < 0:
         return sign * math.inf
@@ -335,14 +340,12 @@ def _crossing(votes: Votes, theta: Floats, best: float, contrast: Floats, goal: 
     return float(brentq(beyond, -_FAR, _FAR, xtol=_FINE))
 
 
-def bounds_of(votes: Votes, theta: Floats, best: float, classes: Classes, level: float) -> dict[int, OneEnded]:
+def bounds_of(summit: Summit, classes: Classes, level: float) -> dict[int, OneEnded]:
     """Return the intervals of items outside their island's core, against its mean; of many, those with most votes."""
-    count = votes.per_item
+    votes, count = summit.votes, summit.votes.per_item
     outside = np.flatnonzero(~classes.core & (count > 0))
     outside = outside[np.argsort(-count[outside], kind="stable")][: _n_fits(votes) // _FITS_AN_INTERVAL]
-    return {
-        int(item): one_ended(votes, theta, best, against_core(votes, classes, int(item)), level) for item in outside
-    }
+    return {int(item): one_ended(summit, against_core(votes, classes, int(item)), level) for item in outside}
 
 
 def _n_fits(votes: Votes) -> int:
@@ -359,11 +362,12 @@ def against_core(votes: Votes, classes: Classes, item: int) -> Floats:
     return contrast
 
 
-def deviances_across(votes: Votes, theta: Floats, best: float, classes: Classes) -> Floats:
+def deviances_across(summit: Summit, classes: Classes) -> Floats:
     """Return 2(ℓ − ℓ with two items level) for items of different classes of an island; NaN where it was not computed.
 
     Its sign is that of the first item's lead. The pairs with most votes come first.
     """
+    votes, theta = summit.votes, summit.theta
     n, count = votes.n_items, votes.per_item
     out = np.full((n, n), np.nan)
     same_island = votes.island[:, None] == votes.island
@@ -372,7 +376,7 @@ def deviances_across(votes: Votes, theta: Floats, best: float, classes: Classes)
     for a, b in zip(first[busiest], second[busiest], strict=True):
         contrast = np.zeros(votes.n_parameters)
         contrast[a], contrast[b] = 1.0, -1.0
-        found, _ = deviance(votes, theta, best, contrast, 0.0)
+        found = summit.deviance(contrast, 0.0)
         sign = np.sign(theta[a] - theta[b])
         out[a, b], out[b, a] = sign * found, -sign * found
     return out

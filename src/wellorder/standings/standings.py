@@ -106,6 +106,7 @@ class Standings(Stored, BaseEstimator):
     _features: Array
     _weights: Floats
     _how: str
+    _neutral: str
 
     def __init__(self, scale: str = "log-odds", confidence: float = 0.95) -> None:
         self.scale = scale
@@ -417,6 +418,7 @@ class Standings(Stored, BaseEstimator):
             "_features": names("f"),
             "_weights": floats("f"),
             "_how": text(),
+            "_neutral": text(),
             "scale": one_of(*SCALES),
             "confidence": number(above=0.0, high=1.0),
         }

@@ -202,6 +202,18 @@ def _largest(drawn: Floats, first: Ints, second: Ints, errors: Floats) -> Floats
     return out
 
 
+def follow(above: Bools) -> Bools:
+    """Add what follows: who stands above one that stands above another stands above that one, too.
+
+    What is told apart holds for all pairs at once, and with it whatever follows.
+    """
+    while True:
+        longer = above | ((above.astype(np.float32) @ above.astype(np.float32)) > 0)
+        if (longer == above).all():
+            return above
+        above = longer
+
+
 def rank_sets(above: Bools, island: Ints) -> tuple[Ints, Ints]:
     """Return the best and the worst rank of each item within its island, given who stands above whom."""
     same = island[:, None] == island

@@ -75,7 +75,9 @@ Examples:
     help="Of intervals and rank sets.",
 )
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write the standings to a CSV file.")
-@click.option("--save", metavar="FILE", callback=output_file, help="Save them for 'wellorder predict' and 'order'.")
+@click.option(
+    "--save", metavar="FILE", callback=output_file, help="Save them, to predict votes with 'wellorder predict'."
+)
 @click.option("--report", metavar="FILE", callback=output_file, help="Write a page for people, in one file.")
 @json_option
 def command(
@@ -204,7 +206,9 @@ def _number(value: float) -> str:
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}"
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if abs(value) >= 0.095 or value == 0 else f"{value:.2g}"
 
 
 def _as_json(standings: Standings) -> dict[str, Any]:
