@@ -23,16 +23,9 @@ length_a, length_b = (wordiness[side] + 0.5 * rng.normal(size=n) for side in (le
 d = quality[right] - quality[left] - 0.3 + 0.6 * (length_b - length_a)
 chance = np.column_stack([np.exp(-d / 2), np.full(n, 0.6), np.exp(d / 2)])
 drawn = (rng.uniform(size=(n, 1)) * chance.sum(axis=1, keepdims=True) > chance.cumsum(axis=1)).sum(axis=1)
-votes = pl.DataFrame(
-    {
-        "model_a": np.array(models)[left],
-        "model_b": np.array(models)[right],
-        "winner": np.array(["model_a", "tie", "model_b"])[drawn],
-        "length_a": length_a,
-        "length_b": length_b,
-        "judge": rng.integers(0, 200, n),
-    }
-)
+sides = {"model_a": np.array(models)[left], "model_b": np.array(models)[right]}
+lengths = {"length_a": length_a, "length_b": length_b, "judge": rng.integers(0, 200, n)}
+votes = pl.DataFrame({**sides, "winner": np.array(["model_a", "tie", "model_b"])[drawn], **lengths})
 
 # %%
 # Columns are known by their names. ``side`` asks whether the left or the right answer has an advantage, ``controls``
@@ -60,7 +53,7 @@ for name, found in (("style taken out", standings), ("votes alone", blind)):
 # %%
 # How sure is it that one model is above another, and how many votes would tell two neighbours apart?
 
-first, second = standings.table()["item"].to_list()[:2]
+first, second = standings.table()["item"].to_list()[4:6]  # two in the middle
 print(f"{first} is above {second} with a probability of {standings.probability(first, second):.2f}")
 print(f"votes on the two that would tell them apart: {standings.needed(first, second):,.0f}")
 print(standings.predict(first, second, controls={"length": [0.0]}))

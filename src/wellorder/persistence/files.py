@@ -294,6 +294,8 @@ def _warn_of_other_version(name: str, written_with: str) -> None:
 
 
 def _is_fitted(model: Any) -> bool:
+    if not hasattr(model, "fit"):  # made whole, as standings are
+        return True
     try:
         check_is_fitted(model)
     except NotFittedError:

@@ -182,7 +182,7 @@ def _effects(source: _Source, options: Options, judged: bool) -> tuple[Floats, l
     return stands, list(columns), controls, z
 
 
-class _Columns:
+class _Beside:
     """What is known of each vote, or pair of items, beside the two: columns that are named, or arrays."""
 
     def __init__(self, frame: pl.DataFrame | None, places: Places | None, n: int) -> None:
@@ -294,7 +294,7 @@ class _Columns:
         return {str(name): self.numbered(each, f"the cluster {name!r}")[1] for name, each in named.items()}
 
 
-class _Source(_Columns):
+class _Source(_Beside):
     """A table or comparisons, and the columns that are named or given beside them."""
 
     def __init__(self, given: ComparisonTable | Comparisons) -> None:
@@ -348,7 +348,7 @@ def predict_pairs(standings: Standings, pairs: PairTable) -> pl.DataFrame:
 
     A control that the file has no columns of is taken to be the same for both, with a warning.
     """
-    columns = _Columns(pairs.columns, pairs.places, len(pairs))
+    columns = _Beside(pairs.columns, pairs.places, len(pairs))
     controls: dict[str, Floats] = {}
     known = [] if pairs.columns is None else pairs.columns.columns
     for name in standings.controls_:
