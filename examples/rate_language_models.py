@@ -12,8 +12,7 @@ import polars as pl
 import wellorder as wo
 
 rng = np.random.default_rng(0)
-models = [f"model-{letter}" for letter in "abcdefghij"]
-quality = np.linspace(0.9, -0.9, 10)
+models, quality = [f"model-{letter}" for letter in "abcdefghij"], np.linspace(0.9, -0.9, 10)
 wordiness = rng.permutation(np.linspace(-1, 1, 10))  # some models write at length
 
 n = 6_000
@@ -44,9 +43,8 @@ print(standings.effects())
 # %%
 # Without the control, models that write at length seem better than they are.
 
-blind = wo.rate(table)
 truth = dict(zip(models, quality, strict=True))
-for name, found in (("style taken out", standings), ("votes alone", blind)):
+for name, found in (("style taken out", standings), ("votes alone", wo.rate(table))):
     alike = np.corrcoef(found.ratings_, [truth[model] for model in found.items_])[0, 1]
     print(f"{name}: correlation with the truth {alike:.3f}")
 

@@ -13,7 +13,7 @@ import pytest
 @pytest.fixture
 def votes(tmp_path):
     """600 votes on four models with a left side worth .4, and a length worth .8, in the folder where commands run."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     names, quality = np.array(["ada", "bob", "eve", "flo"]), np.array([1.0, 0.4, -0.2, -1.2])
     left = rng.integers(0, 4, 600)
     right = (left + rng.integers(1, 4, 600)) % 4
@@ -44,7 +44,7 @@ def test_standings_effects_and_files(votes, run):
     assert [line.split()[1] for line in told.out.splitlines()[2:6]] == ["ada", "bob", "eve", "flo"]
     assert "side" in told.out
     assert "length" in told.out
-    rows = list(csv.DictReader((votes / "t.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader(io.StringIO((votes / "t.csv").read_text(encoding="utf-8"))))
     assert [row["item"] for row in rows] == ["ada", "bob", "eve", "flo"]
     assert rows[0].keys() >= {
         "rating",
