@@ -21,6 +21,7 @@ _HOME = {
     "learning_curve": "wellorder.evaluation",
     "importance": "wellorder.evaluation",
     "load": "wellorder.persistence",
+    "rate": "wellorder.standings",
     "read": "wellorder.data",
     "save": "wellorder.persistence",
     "search": "wellorder.evaluation",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from .order import Comparisons as Comparisons, Grades as Grades, OrderGraph as OrderGraph
     from .persistence import load as load, save as save
     from .spaces import Pairs as Pairs
+    from .standings import rate as rate
 
     plot = figures
 

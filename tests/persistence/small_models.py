@@ -26,6 +26,7 @@ from wellorder.data.comparison_files import read_comparisons
 from wellorder.data.roles import Roles
 from wellorder.data.sheet import Sheet
 from wellorder.persistence import registry
+from wellorder.standings import Standings
 
 X = 2.0 * np.sin(1.7 * np.arange(48.0) ** 2).reshape(16, 3)  # the same with every version of NumPy
 Y = np.arange(16) % 3
@@ -64,6 +65,15 @@ class Small:
                 names = [*range(6), "nobody"]
                 found = {"rating": model.rating(names), "expected": model.expected(names, names[::-1])}
                 found["update"] = model.update([0, 1], [1, 7], [1, 0]).rating(names)
+                return found
+            if isinstance(model, Standings):
+                asked = list(model.items_[:2]), list(model.items_[1:3])
+                found = {"predict": model.predict(*asked).drop("left", "right").to_numpy()}
+                found["ranks"] = model.table().select("rank", "rank_low", "rank_high").to_numpy()
+                for ask in (model.probability, model.needed, model.difference):  # infinite, or none, for good reasons
+                    ask(*model.items_[:2])
+                for show in (model.effects, model.judges, model.above, model.__repr__, model._repr_html_):
+                    show()
                 return found
             for method in ("decision_function", "transform", "predict", "predict_proba"):
                 if not hasattr(model, method):
@@ -171,8 +181,8 @@ def fit_small(cls: type, params: dict[str, Any]) -> Small:
 
 def small_models() -> list[Small]:
     """Fit a small model of every class on the list, in each of its variants."""
-    classes = [cls for cls in registry.all_classes() if issubclass(cls, BaseEstimator)]
-    assert {*registry.all_classes()} - {*classes} == WITHOUT_STATE
+    classes = [cls for cls in registry.all_classes() if issubclass(cls, BaseEstimator) and cls is not Standings]
+    assert {*registry.all_classes()} - {*classes} == {*WITHOUT_STATE, Standings}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [
@@ -188,7 +198,10 @@ def of_other_data() -> list[tuple[str, Any, Any]]:
     games = pl.DataFrame({"left": list("abcda"), "right": list("bcdac"), "outcome": [1, 0, -1, 1, 1]})
     by_name = read_comparisons(Sheet((("games", 0),), games), Roles(), None)
     members = [("svm", wo.RankSVM()), ("compare", wo.CompareSVM())]
+    votes = wo.Comparisons(LEFT % 4, (LEFT + 1 + RIGHT % 3) % 4, OUTCOME)
     return [
+        ("plain", wo.rate(votes), None),
+        ("judged", wo.rate(votes, judge=np.arange(len(LEFT)) % 3, scale="elo"), None),
         *(
             (f"{type(ranker).__name__} by name", TableRanker(ranker).fit(by_name), by_name)
             for ranker in (wo.RankSVM(), wo.ratings.RatingRanker())

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
+import wellorder as wo
 from tests.report import boards, tables
 from tests.report.chromium import BINARY, browser
+from tests.standings.votes import draw, two_islands
 from wellorder.evaluation import chances_of, fit_table, order_items
-from wellorder.report import look_at_order, look_closer, render, render_order
+from wellorder.report import look_at_order, look_at_standings, look_closer, render, render_order, render_standings
 
 pytestmark = [
     pytest.mark.skipif(
@@ -32,6 +35,14 @@ def tab(tmp_path_factory):
         yield tab
 
 
+def voted():
+    return draw(np.linspace(1, -1, 14), 900, names=[tables.EVIL, *map(str, range(1, 14))])
+
+
+def standings_page(votes):
+    return render_standings(look_at_standings(wo.rate(votes, side=True), votes, {"side": True}))
+
+
 PAGES = {
     "diabetes": lambda: render(boards.diabetes()),
     "lists": lambda: render(tables.lists_board(), look_closer(tables.lists(), tables.lists_board())),
@@ -39,6 +50,10 @@ PAGES = {
     "hostile": lambda: render(boards.hostile()),
     "order": lambda: render_order(look_at_order(*tables.ordered())),
     "orders": lambda: render_order(look_at_order(*tables.ordered(in_lists=True))),
+    "standings": lambda: standings_page(
+        draw(np.linspace(1, -1, 14), 900, names=[tables.EVIL, *map(str, range(1, 14))])
+    ),
+    "islands": lambda: standings_page(two_islands()),
 }
 """Every kind of data, with all that a page can hold."""
 
@@ -95,7 +110,7 @@ def test_headings_sort_by_mouse_and_by_keyboard(tab, page_of):
     assert tab.run(ORDER) == methods
 
 
-@pytest.mark.parametrize("name", ["diabetes", "lists", "compared"])
+@pytest.mark.parametrize("name", ["diabetes", "lists", "compared", "standings"])
 def test_the_contents_lead_to_every_section(tab, page_of, name):
     tab.open(page_of(name))
     links = tab.run("Array.from(document.querySelectorAll('nav a'), (each) => each.getAttribute('href'))")
@@ -125,7 +140,7 @@ def test_an_item_named_like_a_script_is_text(tab, page_of):
     assert tab.run("document.scripts.length") == 2  # the items, as data
 
 
-@pytest.mark.parametrize("name", ["diabetes", "lists", "compared", "hostile"])
+@pytest.mark.parametrize("name", ["diabetes", "lists", "compared", "hostile", "standings", "islands"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_the_page_never_scrolls_sideways(tab, page_of, name, width):
     tab.open(page_of(name), width=width)
@@ -224,3 +239,19 @@ def test_items_of_different_lists_are_not_compared(tab, page_of):
     assert "different lists" in tab.run(ANSWER)
     tab.run(TYPE.format(2, "wine 2"))
     assert "with a probability of" in tab.run(ANSWER)
+
+
+def test_of_any_two_items_of_standings_it_is_said_which_is_above(tab, page_of):
+    tab.open(page_of("standings"))
+    standings = wo.rate(voted(), side=True)
+    first, other = standings.table()["item"][:2]
+    tab.run(TYPE.format(1, other))
+    tab.run(TYPE.format(2, first))
+    share = 100 * standings.probability(other, first)
+    assert tab.run(ANSWER) == f"{other} is really above {first} with a probability of {share:.0f} %."
+    tab.run(TYPE.format(0, "<script"))
+    assert [row[2] for row in tab.run(FOUND)] == [tables.EVIL]
+    names = standings.table()["item"].to_list()
+    tab.run(HEAD.format("votes") + ".querySelector('button').click()")
+    assert sorted(tab.run(ORDER)) == sorted(names)
+    assert tab.logged == []

@@ -122,13 +122,13 @@ _ROLES = (
     click.option("--target", metavar="COLUMN", help="The column with the grades; higher is better."),
     click.option("--group", metavar="COLUMN", help="The query or list a row belongs to; only such rows are compared."),
 )
+_LEVELS = click.option(
+    "--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."
+)
 _READING = (
     click.option("--item", metavar="COLUMN", help="What a row is called; not a feature."),
     click.option("--weight", metavar="COLUMN", help="Row weights."),
     click.option("--time", metavar="COLUMN", help="When a row is from: a number or a date; not a feature."),
-    click.option(
-        "--levels", metavar="A,B,…", callback=names, help="The grades from worst to best, where they are text."
-    ),
     click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
     click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT),
     click.option(
@@ -167,9 +167,16 @@ def comparison_options(function: F) -> F:
     return function
 
 
+def vote_options(function: F) -> F:
+    """Add the argument VOTES, and the options that say what the columns of a file of comparisons mean."""
+    for option in reversed((*_READING, *_COMPARED)):
+        function = option(function)
+    return click.argument("data", metavar="VOTES...", nargs=-1, required=True, **INPUT)(function)
+
+
 def data_options(function: F) -> F:
     """Add the argument DATA, and the options that say what its columns mean."""
-    for option in reversed((*_ROLES, *_READING, *_COMPARED)):
+    for option in reversed((*_ROLES, _LEVELS, *_READING, *_COMPARED)):
         function = option(function)
     return click.argument("data", metavar="DATA...", nargs=-1, required=True, **INPUT)(function)
 
@@ -192,6 +199,20 @@ def read_data(data: tuple[str, ...], **roles: Any) -> Table | ComparisonTable:
 
     roles["format"] = roles.pop("format_", None)
     return read(data[0] if len(data) == 1 else list(data), **roles)
+
+
+def read_votes(data: tuple[str, ...], **roles: Any) -> ComparisonTable:
+    """Read files of votes; others are refused, with what a file of votes looks like."""
+    from ..data import ComparisonTable, DataError
+
+    table = read_data(data, **roles)
+    if not isinstance(table, ComparisonTable):
+        raise DataError(
+            data[0],
+            "it holds no votes on two things that are recognised; give columns such as left, right and outcome, "
+            "model_a, model_b and winner, or winner and loser, or name them with left=, right= and outcome=",
+        )
+    return table
 
 
 def say_understood(table: AnyRead, *, uses_columns: bool = False) -> AnyRead:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 _OPTION = re.compile(
-    r"(?<![\w.'\"])(target|group|item|items|weight|time|levels|drop|format|left|right|outcome|winner|loser|scores)="
-    r"(?:'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
+    r"(?<![\w.'\"])(target|group|item|items|weight|time|levels|drop|format|left|right|outcome|winner|loser|scores|side|neutral|judge)="
+    r"(?:True|'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
 )
 
 

@@ -17,8 +17,14 @@ from .encode import (
 )
 from .formats import FORMATS as FORMATS
 from .letor import read_letor, write_letor
-from .lines import DataError
-from .model_input import items_of, load_table_model, read_for
+from .lines import DataError, Places as Places
+from .model_input import (
+    as_table_model as as_table_model,
+    items_of,
+    load_table_model,
+    read_for,
+    read_pairs_to_come as read_pairs_to_come,
+)
 from .readers import read
 from .table import (
     ComparisonTable,

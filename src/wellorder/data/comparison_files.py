@@ -16,7 +16,7 @@ from ..suggest import nearest
 from ..sweeps import Array, Ints
 from ..writing import counted
 from .lines import DataError, shorten
-from .roles import Roles, make_table, read_times, read_weights
+from .roles import Roles, holds_dates, make_table, read_times, read_weights
 from .sheet import Sheet, as_text, first_row, settle
 from .table import (
     BY_SIDE,
@@ -54,7 +54,10 @@ def read_pairs(sheet: Sheet, roles: Roles, described: Sheet | None, signs: Signs
         f"{sheet.source}: {counted(len(left), 'pair')} of {counted(len(items), 'item')}: {way.left} against {way.right}"
     )
     verdicts = None if way.verdict is None else number_values(as_text(sheet, way.verdict))
-    return PairTable(sheet.source, items, left, right, _find_signs(verdicts, signs), understood)
+    columns, _ = _read_spare(sheet, [name for name in sheet.frame.columns if name not in way.columns])
+    return PairTable(
+        sheet.source, items, left, right, _find_signs(verdicts, signs), understood, columns, places=sheet.places
+    )
 
 
 def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> ComparisonTable:
@@ -105,7 +108,8 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
     sheet.column(roles.time, "time")
     times = read_times(sheet, roles.time)
     # ratings go by the order of the comparisons
-    return replace(found, times=times, time=roles.time).take(np.argsort(times, kind="stable"))
+    dated = replace(found, times=times, time=roles.time, dated=holds_dates(sheet, roles.time))
+    return dated.take(np.argsort(times, kind="stable"))
 
 
 def _understood(way: Way, results: Outcomes, n_items: int) -> str:

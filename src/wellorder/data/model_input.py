@@ -31,7 +31,11 @@ def load_table_model(path: PathLike) -> TableRanker:
     """Load a model that knows its columns; any other model is refused, with what to do instead."""
     from ..persistence import load
 
-    model = load(path)
+    return as_table_model(load(path), path)
+
+
+def as_table_model(model: Any, path: PathLike) -> TableRanker:
+    """Return a model that was loaded from a file if it knows its columns; refuse any other."""
     if not isinstance(model, TableRanker):
         raise DataError(
             os.fspath(path),
@@ -39,6 +43,18 @@ def load_table_model(path: PathLike) -> TableRanker:
             "wellorder.load there, or make one with 'wellorder fit'",
         )
     return model
+
+
+def read_pairs_to_come(path: PathLike | Sequence[PathLike], **named: Any) -> PairTable:
+    """Read pairs of items that somebody asks about, by name; ``named`` columns as :func:`read` takes them."""
+    found = read_files(as_paths(path))
+    votes = VoteColumns(**{**named, "scores": as_scores(named.get("scores"))})
+    if isinstance(found, Table) or find_sides(found, votes) is None:
+        raise DataError(
+            found.source,
+            "it names no two items to compare; give columns left and right, or name them with left= and right=",
+        )
+    return read_pairs(found, Roles(votes=votes), None)
 
 
 def items_of(table: Table | ComparisonTable | PairTable) -> Table:

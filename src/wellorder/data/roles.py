@@ -223,6 +223,11 @@ def read_weights(sheet: Sheet, name: str) -> Floats:
     return column.to_numpy().astype(np.float64)
 
 
+def holds_dates(sheet: Sheet, name: str) -> bool:
+    """Say whether a column of times holds dates, whose unit is a day, rather than numbers."""
+    return sheet.frame[name].dtype.is_temporal() or settle(sheet, name).dtype == pl.String
+
+
 def read_times(sheet: Sheet, name: str) -> Floats:
     """Return times as numbers: as they are, or days since 1970 where they are dates, with or without a time of day."""
     column = sheet.frame[name]

@@ -184,6 +184,8 @@ class ComparisonTable:
         When each comparison was made, as in :class:`Table`; the comparisons are then in this order.
     time : str or None
         The column that it came from.
+    dated : bool
+        Whether times are dates, in days, rather than numbers.
     columns : polars DataFrame or None
         The columns of the file of comparisons that have no role, one row a comparison: numbers, or text.
     both_bad : array of bool of shape (n,) or None
@@ -204,6 +206,7 @@ class ComparisonTable:
     signs: tuple[str, str, str] = ("-1", "0", "1")
     times: Floats | None = None
     time: str | None = None
+    dated: bool = False
     columns: pl.DataFrame | None = field(default=None, repr=False)
     both_bad: Bools | None = field(default=None, repr=False)
     sides: bool = True
@@ -311,6 +314,8 @@ class PairTable:
         How to write an outcome.
     understood : str
         In one line, which columns were taken for what; empty where no file was.
+    columns, places
+        As in :class:`ComparisonTable`.
     """
 
     source: str
@@ -319,6 +324,8 @@ class PairTable:
     right: Ints = field(repr=False)
     signs: Signs = PLAIN
     understood: str = ""
+    columns: pl.DataFrame | None = field(default=None, repr=False)
+    places: Places | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.left)

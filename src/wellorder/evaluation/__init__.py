@@ -1,6 +1,7 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
 from ..methods import Grid as Grid, Method, Size
+from .accounts import html_row as html_row
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
 from .board_run import Plan, Progress

@@ -17,6 +17,8 @@ draw at once on axes that they are given as ``ax``. A notebook shows a display t
 ``LevelCurvesDisplay``         a model's scores over the plane of two features
 ``ExplanationDisplay``         why one item stands above another
 ``OrderGraphDisplay``          which levels must stand above which
+``StandingsDisplay``           items with ratings and intervals, the best on top
+``AboveDisplay``               who is clearly above whom
 ``AgainstPaperDisplay``        a paper's values beside ours
 =============================  ====================================================================================
 """
@@ -25,11 +27,12 @@ from .against_paper import AgainstPaperDisplay, Found
 from .by_query import ByQueryDisplay
 from .critical_difference import CriticalDifferenceDisplay
 from .curves import FEW as FEW, ComparisonROCDisplay, NDCGCurveDisplay
-from .differences import PairCalibrationDisplay, ScoreDifferencesDisplay
+from .differences import N_CALIBRATION_BINS as N_CALIBRATION_BINS, PairCalibrationDisplay, ScoreDifferencesDisplay
 from .explanation import ExplanationDisplay
 from .leaderboard import LeaderboardDisplay
 from .level_curves import LevelCurvesDisplay
 from .order_graph import OrderGraphDisplay
+from .standings import AboveDisplay, StandingsDisplay
 from .style import (
     INK as INK,
     LINES as LINES,
@@ -46,6 +49,7 @@ from .weights import WeightsDisplay
 
 __all__ = [
     "PALETTE",
+    "AboveDisplay",
     "AgainstPaperDisplay",
     "ByQueryDisplay",
     "ComparisonROCDisplay",
@@ -58,6 +62,7 @@ __all__ = [
     "OrderGraphDisplay",
     "PairCalibrationDisplay",
     "ScoreDifferencesDisplay",
+    "StandingsDisplay",
     "SwapsDisplay",
     "WeightsDisplay",
     "legible",

@@ -14,7 +14,7 @@ from matplotlib.path import Path
 
 from ..order import OrderGraph
 from ..sweeps import Bools, Floats
-from .style import PALETTE, PAPER, WIDTH, Drawable, axes_for, ink, plain
+from .style import PALETTE, PAPER, WIDTH, Drawable, axes_for, ink, plain, plain_apart
 
 MOST_LEVELS = 40
 """More levels than this are not read."""
@@ -93,7 +93,8 @@ class OrderGraphDisplay(Drawable):
     def _names(self) -> dict[Hashable, str]:
         """What is written for each level: less of it, the more levels stand side by side."""
         most_beside = max(Counter(row for _, row in self.positions.values()).values())
-        return {level: plain(level, max(8, 44 // most_beside)) for level in self.positions}
+        names = plain_apart(self.positions, max(8, 44 // most_beside))
+        return dict(zip(self.positions, names, strict=True))
 
     @cached_property
     def _places(self) -> dict[Hashable, tuple[float, float]]:

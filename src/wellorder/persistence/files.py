@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from ..state import Stored
 from ..whole_files import whole_file
 from .decode import Decoder
 from .encode import Encoder
@@ -188,7 +189,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.decision_function(X) == ranker.decision_function(X)).all())
     True
     """
-    if isinstance(model, type) or not hasattr(model, "fit"):
+    if isinstance(model, type) or not (hasattr(model, "fit") or isinstance(model, Stored)):
         raise TypeError(f"save takes a fitted model, got {model!r:.80}")
     encoder = Encoder()
     encoded = encoder.encode(model)
@@ -293,6 +294,8 @@ def _warn_of_other_version(name: str, written_with: str) -> None:
 
 
 def _is_fitted(model: Any) -> bool:
+    if not hasattr(model, "fit"):  # made whole, as standings are
+        return True
     try:
         check_is_fitted(model)
     except NotFittedError:

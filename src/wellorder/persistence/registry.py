@@ -46,6 +46,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "sklearn.linear_model": ("LinearRegression", "LogisticRegression", "Ridge"),
     "wellorder.data": ("TableEncoder", "TableRanker"),
     "wellorder.ratings": ("Davidson", "Elo", "Glicko", "Glicko2", "RatingRanker"),
+    "wellorder.standings": ("Standings",),
 }
 """Further classes that may stand in a model: a line here is a promise that no state of theirs can crash.
 

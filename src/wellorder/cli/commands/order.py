@@ -75,11 +75,15 @@ def command(
 
     Without ITEMS, a model that rates items by name puts all those in order that it was fitted on.
     """
-    from ...data import items_of, load_table_model, read_for, write_rows
+    from ...data import as_table_model, items_of, read_for, write_rows
     from ...evaluation import order_items
+    from ...persistence import load
 
     refuse_overwriting([model, *items], output, report)
-    ranker = load_table_model(model)
+    loaded = load(model)
+    if type(loaded).__name__ == "Standings":
+        raise click.UsageError(f"{model} holds standings, which are in order as 'wellorder rate' has printed them")
+    ranker = as_table_model(loaded, model)
     table = items_of(say_understood(read_for(ranker, items, **named))) if items else ranker.known_items(model)
     ordered = order_items(ranker, table, confidence=confidence, top=top)
     rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]

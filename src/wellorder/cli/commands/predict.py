@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ...data import PairTable, Table, TableRanker
+    from ...standings import Standings
 
 
 @click.command(
@@ -58,16 +59,22 @@ def command(
     A higher score stands above. The model knows its columns: the file needs the features, in any order, and may have
     others. To a model that learned from comparisons a file with the columns of two items (an outcome is not looked
     at) asks who is better: 'difference' is the right item's score less the left one's, 'predicted' is written as in the
-    file of comparisons, and p_left, p_tie and p_right are there where the model has probabilities.
+    file of comparisons, and p_left, p_tie and p_right are there where the model has probabilities. Standings that
+    'wellorder rate' has saved predict votes on pairs of their items, effects included.
     """
-    from ...data import PairTable, load_table_model, read_for
+    from ...data import PairTable, as_table_model, read_for
+    from ...persistence import load
 
     refuse_overwriting([model, *data, items], output)
     if as_json and (form != "csv" or output is not None):
         raise click.UsageError("--json goes to the terminal, in place of --format and --output; leave those out")
     check_engine(engine, scheduler, items=items, **named)
-    ranker = load_table_model(model)
     target = "-" if output is None else output
+    loaded = load(model)
+    if type(loaded).__name__ == "Standings":
+        _predict_votes(loaded, data, target, form, as_json, named)
+        return
+    ranker = as_table_model(loaded, model)
     if engine is not None:
         with dask_cluster(scheduler):
             _predict_scores(ranker, read_parts_for(ranker, data), target, form, as_json)
@@ -77,6 +84,21 @@ def command(
         _predict_outcomes(ranker, table, target, form, as_json)
     else:
         _predict_scores(ranker, table, target, form, as_json)
+
+
+def _predict_votes(
+    standings: Standings, data: tuple[str, ...], target: str, form: str, as_json: bool, named: dict[str, Any]
+) -> None:
+    from ...data import read_pairs_to_come, write_frame
+    from ...standings import predict_pairs
+
+    if form != "csv":
+        raise click.UsageError("standings predict votes, with three probabilities each; leave --format out")
+    found = predict_pairs(standings, read_pairs_to_come(list(data), **named))
+    if as_json:
+        print_json(found.to_dicts())
+    else:
+        write_frame(target, found)
 
 
 def _predict_outcomes(ranker: TableRanker, pairs: PairTable, target: str, form: str, as_json: bool) -> None:

@@ -35,12 +35,13 @@ function percent(share) {
 document.querySelectorAll(".finder").forEach((finder) => {
   const data = JSON.parse(document.getElementById(finder.dataset.for).textContent);
   const at = (name) => data.columns.indexOf(name);
-  const [NAME, SCORE, RANK, LIST, DOUBT] = ["item", "score", "rank", "list", "deviation"].map(at);
-  const lower = data.rows.map((row) => (LIST < 0 ? row[NAME] : row[NAME] + "\n" + row[LIST]).toLowerCase());
+  const [NAME, SCORE, RANK, DOUBT] = ["item", "score", "rank", "deviation"].map(at);
+  const LIST = Math.max(at("list"), at("island"));
+  const lower = data.rows.map((row) => (at("list") < 0 ? row[NAME] : row[NAME] + "\n" + row[LIST]).toLowerCase());
   const strangers = new Set(data.strangers.map((k) => data.rows[k]));
   const MOST = 50;
 
-  const search = field(finder, "Find an item", LIST < 0 ? "part of its name" : "part of its name, or of its list's");
+  const search = field(finder, "Find an item", at("list") < 0 ? "part of its name" : "part of its name, or of its list's");
   const found = make("div", finder, undefined, "found");
   found.setAttribute("aria-live", "polite");
   search.addEventListener("input", () => {
@@ -54,7 +55,8 @@ document.querySelectorAll(".finder").forEach((finder) => {
     const shown = data.columns.filter((name, k) => rows.slice(0, MOST).some((row) => row[k] !== null && row[k] !== ""));
     const table = make("table", make("div", found, undefined, "scroll"), undefined, "ranked");
     const head = make("tr", make("thead", table));
-    const number = (name) => (["score", "rank", "band", "deviation"].includes(name) ? "number" : "");
+    const numbers = ["score", "rank", "band", "deviation", "ranks", "votes", "island"];
+    const number = (name) => (numbers.includes(name) ? "number" : "");
     shown.forEach((name) => make("th", head, name, number(name)));
     const body = make("tbody", table);
     rows.slice(0, MOST).forEach((row) => {
@@ -67,7 +69,7 @@ document.querySelectorAll(".finder").forEach((finder) => {
     });
   });
 
-  if (!data.chances || data.rows.length < 2) return;
+  if (!(data.chances || data.above) || data.rows.length < 2) return;
   const two = make("div", finder, undefined, "two");
   const hint = LIST < 0 ? "name, or its rank" : "its name";
   const inputs = [field(two, "Is this one", hint), field(two, "really above this one?", hint)];
@@ -93,7 +95,13 @@ document.querySelectorAll(".finder").forEach((finder) => {
     if (stranger) {
       answer.textContent = "Nothing is known of " + stranger[NAME] + ": it was never compared.";
     } else if (LIST >= 0 && rows[0][LIST] !== rows[1][LIST]) {
-      answer.textContent = "The two stand in different lists, which the model does not compare.";
+      answer.textContent = data.apart || "The two stand in different lists, which the model does not compare.";
+    } else if (rows[0] === rows[1]) {
+      answer.textContent = "That is the same item twice.";
+    } else if (data.above) {
+      const share = data.above[data.rows.indexOf(rows[0])][data.rows.indexOf(rows[1])];
+      answer.textContent = share === null ? data.apart
+        : rows[0][NAME] + " is really above " + rows[1][NAME] + " with a probability of " + percent(share) + ".";
     } else if (d === 0) {
       answer.textContent = "The two have the same score.";
     } else {

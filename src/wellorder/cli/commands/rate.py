@@ -1,0 +1,228 @@
+"""``wellorder rate``: which thing is best, how sure, and what moved the votes."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..options import finite, json_option, output_file, read_votes, refuse_overwriting, say_understood, vote_options
+from ..output import print_json, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from ...data import ComparisonTable
+    from ...standings import Standings
+
+_SHOWN = 50
+"""Items that a terminal shows; a file has them all."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wellorder rate votes.csv
+  wellorder rate votes.csv --side --control length --cluster prompt --cluster judge
+  wellorder rate games.csv --winner winner_name --loser loser_name --time date --half-life 365d
+  wellorder rate league.csv --side --scale elo --report standings.html
+"""
+)
+@vote_options
+@click.option("--side", is_flag=True, help="One side may have an advantage: who plays at home, what is shown first.")
+@click.option("--neutral", metavar="COLUMN", help="With --side: 1 or true where no side has one.")
+@click.option(
+    "--control",
+    "controls",
+    metavar="NAME",
+    multiple=True,
+    help="What else may move votes, such as length: a column of differences, right minus left, or two columns such as "
+    "length_a and length_b. More than once for several.",
+)
+@click.option(
+    "--cluster",
+    "clusters",
+    metavar="COLUMN",
+    multiple=True,
+    help="Votes with the same value hang together, such as those on one prompt; more than once for several kinds.",
+)
+@click.option(
+    "--judge", metavar="COLUMN", help="Who gave a vote: each has a leaning and a sharpness of their own, shrunk."
+)
+@click.option("--count", "counts", metavar="COLUMN", help="How many equal votes a row stands for.")
+@click.option(
+    "--half-life",
+    metavar="TIME",
+    help="With --time: after which a vote counts half: 365d, 12w, 36h or 2y, or a number in the column's own units.",
+)
+@click.option(
+    "--both-bad",
+    type=click.Choice(["tie", "own"]),
+    default="tie",
+    show_default=True,
+    help="Whether 'both are bad' is a tie, or an outcome of its own.",
+)
+@click.option("--features", is_flag=True, help="With --items: ratings lean on the items' features where votes are few.")
+@click.option(
+    "--scale", type=click.Choice(["log-odds", "elo"]), default="log-odds", show_default=True, help="Of the ratings."
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    callback=finite,
+    help="Of intervals and rank sets.",
+)
+@click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write the standings to a CSV file.")
+@click.option(
+    "--save", metavar="FILE", callback=output_file, help="Save them, to predict votes with 'wellorder predict'."
+)
+@click.option("--report", metavar="FILE", callback=output_file, help="Write a page for people, in one file.")
+@json_option
+def command(
+    output: str | None, save: str | None, report: str | None, half_life: str | None, as_json: bool, **given: Any
+) -> None:
+    """Rate things that were compared two at a time: which is best, how sure, and what moved the votes.
+
+    Ratings are the most likely ones under Davidson's model of wins and ties. The ranks of a rank set hold for all items
+    at once. Items that no votes link are not compared; one that won or lost everything has an interval with one end.
+    """
+    from ...standings import rate
+
+    asked = (
+        "side",
+        "neutral",
+        "controls",
+        "clusters",
+        "judge",
+        "counts",
+        "both_bad",
+        "features",
+        "scale",
+        "confidence",
+    )
+    options = {name: given.pop(name) for name in asked}
+    refuse_overwriting([*given["data"], given["items"]], output, save, report)
+    table = say_understood(read_votes(**given), uses_columns=True)
+    if half_life is not None:
+        options["half_life"] = read_half_life(half_life, table)
+    standings = rate(table, **options)
+    if as_json:
+        print_json(_as_json(standings))
+    else:
+        _print(standings)
+    if output is not None:
+        from ...data import write_frame
+
+        write_frame(output, standings.table())
+    if save is not None:
+        from ...persistence import save as save_model
+
+        save_model(standings, save)
+        say(f"saved: {save}", err=as_json)
+    if report is not None:
+        _write_page(standings, table, options, report)
+        say(f"report: {report}", err=as_json)
+
+
+_DAYS = {"h": 1.0 / 24.0, "d": 1.0, "w": 7.0, "m": 365.25 / 12.0, "y": 365.25}
+
+
+def read_half_life(written: str, table: ComparisonTable) -> float:
+    """Read a half-life: a number in the units of the times, or one of hours, days, weeks, months or years."""
+    if table.times is None:
+        raise click.UsageError("--half-life needs to know when votes were given; name the column with --time")
+    unit = written[-1:].lower()
+    try:
+        value = float(written[:-1]) * _DAYS[unit] if unit in _DAYS else float(written)
+    except ValueError:
+        value = math.nan
+    if not (value > 0 and math.isfinite(value)):
+        raise click.UsageError(f"--half-life {written}: write a positive number, or one such as 365d, 12w, 36h or 2y")
+    if unit in _DAYS and not table.dated:
+        raise click.UsageError(
+            f"--half-life {written}: the column {table.time!r} holds numbers, no dates; give a number in its units"
+        )
+    return value
+
+
+def _print(standings: Standings) -> None:
+    table = standings.table()
+    many = table["island"].max() != 1
+    headers = ["rank", "item", "rating", "95 %", "ranks", "votes"]
+    headers[3] = f"{100 * standings.confidence:g} %"
+    rows = [_row(row, many) for row in table.head(_SHOWN).iter_rows(named=True)]
+    print_table([*(["island"] if many else []), *headers], rows, right=[0, *(range(3 if many else 2, 7))])
+    if len(table) > _SHOWN:
+        say(f"… and {len(table) - _SHOWN:,} more; -o FILE writes all")
+    effects = standings.effects()
+    if len(effects):
+        say()
+        print_table(
+            ["effect", "log-odds for the right", headers[3]],
+            [[row["effect"], _number(row["estimate"]), _ends(row)] for row in effects.iter_rows(named=True)],
+            right=[1, 2],
+        )
+    _print_judges(standings)
+    for note in standings.notes_:
+        say(note)
+
+
+def _print_judges(standings: Standings) -> None:
+    judges = standings.judges()
+    if not len(judges):
+        return
+    out = judges.filter(judges["stands_out"]).head(_SHOWN)
+    say()
+    if not len(out):
+        say(f"no judge of {len(judges):,} stands out")
+        return
+    say(f"{len(out):,} of {len(judges):,} judges stand out:")
+    print_table(
+        ["judge", "votes", "leaning to the right", "sharpness"],
+        [
+            [r["judge"], _number(r["votes"]), _number(r["side"]), _number(r["sharpness"])]
+            for r in out.iter_rows(named=True)
+        ],
+        right=[1, 2, 3],
+    )
+
+
+def _row(row: dict[str, Any], many: bool) -> list[str]:
+    ranks = str(row["rank_low"]) if row["rank_low"] == row["rank_high"] else f"{row['rank_low']}–{row['rank_high']}"
+    island = [str(row["island"])] if many else []
+    return [*island, str(row["rank"]), row["item"], _number(row["rating"]), _ends(row), ranks, _number(row["votes"])]
+
+
+def _ends(row: dict[str, Any]) -> str:
+    return f"{_number(row['low'])} to {_number(row['high'])}"
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if abs(value) >= 0.095 or value == 0 else f"{value:.2g}"
+
+
+def _as_json(standings: Standings) -> dict[str, Any]:
+    return {
+        "standings": standings.table().to_dicts(),
+        "effects": standings.effects().to_dicts(),
+        "judges": standings.judges().to_dicts(),
+        "notes": standings.notes_,
+    }
+
+
+def _write_page(standings: Standings, table: ComparisonTable, options: dict[str, Any], path: str) -> None:
+    from ...report import look_at_standings, write_standings
+
+    with progress_bar("looking closer"):
+        look = look_at_standings(standings, table, options)
+    write_standings(look, path, date=date.today().isoformat())

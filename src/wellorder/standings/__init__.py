@@ -1,0 +1,19 @@
+"""Standings: which thing is best, how sure, and what moved the votes, from things compared two at a time."""
+
+from .asking import predict_pairs as predict_pairs
+from .checking import FitCheck, Gain, check_fit
+from .pairs import chances_above, clearly_above, order_of, telling_pairs
+from .rating import rate
+from .standings import Standings
+
+__all__ = [
+    "FitCheck",
+    "Gain",
+    "Standings",
+    "chances_above",
+    "check_fit",
+    "clearly_above",
+    "order_of",
+    "rate",
+    "telling_pairs",
+]

@@ -1,0 +1,207 @@
+r"""The likelihood of votes: Davidson's model with effects, its derivatives, and its maximum.
+
+A vote on a left and a right item, which ends for the left one, in a tie, or for the right one, has
+
+.. math:: P(\text{right}) : P(\text{tie}) : P(\text{left}) = e^{d/2} : \nu : e^{-d/2}, \qquad
+   d = r_R - r_L + \beta^\top z
+
+z holds whatever differs from right to left but the items: a 1 for the side (β is then in favour of the right one),
+lengths, prices. Where 'both bad' is an outcome of its own, it has a ν of its own. The log-likelihood is concave in
+θ = (r, β, log ν) together. Ratings are known up to a constant in each *island* of items that are linked by votes: they
+have mean zero there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from scipy import linalg
+
+from ..sweeps import Floats
+from .votes import Votes, add_up
+
+_MOST_STEPS = 200
+
+
+def _terms(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return e^{−d/2}, e^{d/2} and ν over the largest of them, and its logarithm: so none overflows."""
+    most = np.maximum(0.5 * np.abs(d), log_nu.max(initial=-np.inf))
+    return np.exp(-0.5 * d - most), np.exp(0.5 * d - most), np.exp(log_nu - most[:, None]), most
+
+
+def probabilities(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return P(left), P(right), and P(tie) with one column a kind."""
+    left, right, ties, _ = _terms(d, log_nu)
+    total = left + right + ties.sum(axis=1)
+    return left / total, right / total, ties / total[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """The log-likelihood around a point: its value, and derivatives in (d, log ν), a line a vote, without its weight.
+
+    Second derivatives have their sign turned: they are those of the negative log-likelihood.
+    """
+
+    value: float
+    by_d: Floats
+    by_tie: Floats
+    bend_d: Floats
+    bend_cross: Floats
+    bend_tie: Floats
+
+
+def expand(votes: Votes, d: Floats, log_nu: Floats) -> Expansion:
+    """Expand the log-likelihood at differences d of the votes and log ν of the kinds of ties."""
+    left, right, ties, most = _terms(d, log_nu)
+    total = left + right + ties.sum(axis=1)
+    is_kind = votes.kind[:, None] == np.arange(votes.n_kinds)
+    # from exponents, as a probability may round to zero
+    chosen = 0.5 * votes.outcome * d + np.where(is_kind, log_nu, 0.0).sum(axis=1)
+    counted = votes.weight > 0
+    value = float(votes.weight[counted] @ (chosen - most - np.log(total))[counted])
+    left, right, ties = left / total, right / total, ties / total[:, None]
+    apart = right - left
+    bend_tie = -ties[:, :, None] * ties[:, None, :]
+    kinds = np.arange(votes.n_kinds)
+    bend_tie[:, kinds, kinds] += ties
+    return Expansion(
+        value,
+        0.5 * (votes.outcome - apart),
+        is_kind - ties,
+        0.25 * (right + left - apart**2),
+        -0.5 * apart[:, None] * ties,
+        bend_tie,
+    )
+
+
+def spread(votes: Votes, by_d: Floats, by_tie: Floats) -> Floats:
+    """Carry derivatives in d and log ν, one a vote, to θ."""
+    n = votes.n_items
+    ratings = add_up(votes.right, by_d, n) - add_up(votes.left, by_d, n)
+    return np.concatenate([ratings, votes.z.T @ by_d, by_tie.sum(axis=0)])
+
+
+def assemble(votes: Votes, dd: Floats, dt: Floats, tt: Floats) -> Floats:
+    """Return Σ over votes of the matrix with entries (dd, dt, tt) in (d, log ν), carried to θ; a dense matrix."""
+    n, p = votes.n_items, votes.n_effects
+    out = np.zeros((votes.n_parameters,) * 2)
+    both = add_up(votes.left * n + votes.right, dd, n * n).reshape(n, n)
+    out[:n, :n] = -(both + both.T)
+    own = add_up(votes.left, dd, n) + add_up(votes.right, dd, n)
+    out[np.arange(n), np.arange(n)] += own
+    for columns, first in ((dd[:, None] * votes.z, n), (dt, n + p)):
+        for number, column in enumerate(columns.T):
+            at = add_up(votes.right, column, n) - add_up(votes.left, column, n)
+            out[:n, first + number] = out[first + number, :n] = at
+    out[n : n + p, n : n + p] = votes.z.T @ (dd[:, None] * votes.z)
+    out[n : n + p, n + p :] = votes.z.T @ dt
+    out[n + p :, n : n + p] = out[n : n + p, n + p :].T
+    out[n + p :, n + p :] = tt.sum(axis=0)
+    return out
+
+
+def information(votes: Votes, at: Expansion) -> Floats:
+    """Return the observed information: minus the Hessian of the log-likelihood in θ."""
+    w = votes.weight
+    return assemble(votes, w * at.bend_d, w[:, None] * at.bend_cross, w[:, None, None] * at.bend_tie)
+
+
+def shares_of_islands(votes: Votes) -> Floats:
+    """Return J: what is added to the information so that it can be inverted, 1/k for each two of k items of an island.
+
+    The information of no vote reaches where J does: with both in one matrix, neither disturbs the other. Parameters
+    that are not fitted get a 1.
+    """
+    n = votes.n_items
+    size = np.bincount(votes.island)
+    out = np.zeros((votes.n_parameters,) * 2)
+    out[:n, :n] = (votes.island[:, None] == votes.island) / size[votes.island]
+    out[np.arange(len(out)), np.arange(len(out))] += ~votes.fitted
+    return out
+
+
+Fit: TypeAlias = tuple[Floats, Expansion, bool]
+"""θ, the expansion there, and whether no derivative is left."""
+
+
+def most_likely(
+    votes: Votes, *, pull: Floats | None = None, hold: Floats | None = None, start: Floats | None = None
+) -> Fit:
+    """Maximise the log-likelihood less ½ θᵀ·pull·θ by Newton's method with halved steps.
+
+    Parameters
+    ----------
+    votes : Votes
+    pull : array of shape (n_parameters,) * 2, optional
+        A penalty, as a matrix.
+    hold : array of shape (n_parameters,), optional
+        A contrast of θ that keeps the value that it has at the start.
+    start : array, optional
+        Where to begin; mean zero in each island.
+    """
+    theta = np.zeros(votes.n_parameters) if start is None else start.copy()
+    theta[~votes.fitted] = -np.inf
+    kept = shares_of_islands(votes)
+    penalty = np.zeros_like(kept) if pull is None else pull
+    total = max(float(votes.weight.sum()), 1e-300)
+    first = votes.n_items + votes.n_effects
+
+    def valued(point: Floats) -> tuple[float, Expansion]:
+        at = expand(votes, votes.differences(point), point[first:])
+        finite = _finite(point)
+        return at.value - 0.5 * float(finite @ penalty @ finite), at
+
+    value, at = valued(theta)
+    for _ in range(_MOST_STEPS):
+        w = votes.weight
+        slope = spread(votes, w * at.by_d, w[:, None] * at.by_tie) - penalty @ _finite(theta)
+        slope[~votes.fitted] = 0.0
+        bend = information(votes, at) + penalty + kept
+        step = _step(bend, slope, hold)
+        gain = float(slope @ step)
+        if gain <= 1e-13 * total:
+            return theta, at, True
+        found = _shorter(valued, theta, step, value, gain)
+        if found is None:
+            return theta, at, gain <= 1e-8 * total
+        theta, value, at = found
+    return theta, at, False
+
+
+def _finite(theta: Floats) -> Floats:
+    return np.where(np.isfinite(theta), theta, 0.0)
+
+
+def _step(bend: Floats, slope: Floats, hold: Floats | None) -> Floats:
+    """Solve for Newton's step; where no step is told apart from another, a little is added to the diagonal."""
+    ridge = 0.0
+    scale = float(np.trace(bend)) / len(bend)
+    while True:
+        try:
+            factor = linalg.cho_factor(bend + ridge * np.eye(len(bend)))
+            break
+        except linalg.LinAlgError:
+            ridge = max(100.0 * ridge, 1e-14 * scale)
+    step = linalg.cho_solve(factor, slope)
+    if hold is not None:
+        along = linalg.cho_solve(factor, hold)
+        step -= along * (hold @ step) / (hold @ along)
+    return np.asarray(step)
+
+
+def _shorter(
+    valued: Callable[[Floats], tuple[float, Expansion]], theta: Floats, step: Floats, value: float, gain: float
+) -> tuple[Floats, float, Expansion] | None:
+    """Halve a step until it gains what its slope promises, in part (Armijo)."""
+    share = 1.0
+    while share > 1e-9:
+        trial = theta + share * step
+        new_value, at = valued(trial)
+        if new_value >= value + 1e-4 * share * gain - 1e-13 * abs(value):
+            return trial, new_value, at
+        share /= 2
+    return None

@@ -1,0 +1,396 @@
+r"""Votes without a finite estimate: who is infinitely far from whom, and how far at least.
+
+An item that won every vote has no finite rating. With effects and ties there are more such cases than won-and-lost
+graphs show (two items that each win only at home), so that they are found by a linear programme: along a direction t of
+θ no vote becomes less likely if its own term grows at least as fast as the others,
+
+.. math:: t_d \ge 0,\; \tfrac12 t_d \ge t_\nu \text{ (right won)}; \quad t_d \le 0,\; -\tfrac12 t_d \ge t_\nu
+   \text{ (left won)}; \quad t_\nu \ge \tfrac12 |t_d| \text{ (a tie)}
+
+Estimates are finite where only equalities are possible. Items between which all of these directions are level form a
+*class*: within one, differences are finite. Between classes an interval has one end, from the likelihood ratio.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import brentq, linprog
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from ..sweeps import Bools, Floats, Ints
+from .likelihood import expand, information, most_likely, shares_of_islands
+from .sureness import least_pivot
+from .votes import Votes, merge
+
+_THIN = 1e-6
+"""Information of a parameter, against its votes' at even odds, below which an estimate may be infinite."""
+
+_FAR = 40.0
+"""Log-odds that are as good as infinite."""
+
+_FINE = 1e-3
+"""How exactly an interval's end is found."""
+
+_WORK = 3e9
+"""Operations for intervals with one end, and as many for the pairs of items between classes; about a second or two."""
+
+_FITS_AN_INTERVAL = 25
+
+_MOST_CLASSES = 50
+"""Classes that a linear programme asks for the side on which they are."""
+
+
+def may_be_infinite(votes: Votes, bend: Floats, converged: bool) -> bool:
+    """Say whether an estimate may be infinite: too little information on a parameter, or on several together."""
+    even = information(
+        votes, expand(votes, np.zeros(len(votes)), np.where(votes.fitted[-votes.n_kinds :], 0.0, -np.inf))
+    )
+    counted = votes.fitted & (np.diag(even) > 0)
+    share = np.diag(bend)[counted] / np.diag(even)[counted]
+    if not converged or (share < _THIN).any():
+        return True
+    scale = np.sqrt(np.maximum(np.diag(even), 1e-300))
+    scale = np.where(counted, scale, 1.0)
+    return least_pivot((bend + shares_of_islands(votes)) / np.outer(scale, scale)) < _THIN
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Classes of items with finite differences, and which effects are finite.
+
+    Attributes
+    ----------
+    number : array of shape (n_items,)
+        The class of each item.
+    height : array of shape (n_items,)
+        By which classes are ordered: infinitely higher ones are higher.
+    core : array of bool, shape (n_items,)
+        Whether the item is of its island's largest class, against whose mean ratings are told.
+    known : array of bool, shape (n_items,)
+        Whether it is known on which side of the core the item is.
+    finite : array of bool, shape (n_effects + n_kinds,)
+    level : array of shape (n_parameters, k)
+        An orthonormal basis of the directions that no vote speaks against.
+    """
+
+    number: Ints
+    height: Floats
+    core: Bools
+    known: Bools
+    finite: Bools
+    level: Floats
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every estimate is finite."""
+        return bool(self.core.all() and self.finite.all())
+
+
+def whole(votes: Votes) -> Classes:
+    """Return the classes where every estimate is finite: the islands."""
+    n = votes.n_items
+    everything = np.ones(n, dtype=bool)
+    finite = np.ones(votes.n_effects + votes.n_kinds, dtype=bool)
+    return Classes(votes.island, np.zeros(n), everything, everything, finite, np.zeros((votes.n_parameters, 0)))
+
+
+def find_classes(votes: Votes) -> Classes:
+    """Find the items and effects whose estimates are infinite: by who won against whom, or by a linear programme.
+
+    Without effects, and where some items have beaten each other in a circle (or nothing was tied), no direction moves
+    ν: items are of one class if wins or ties lead from each to the other.
+    """
+    counted = votes.take(votes.weight > 0)
+    won = _won_against(counted, ties=False)
+    has_ties = bool((counted.outcome == 0).any())
+    if votes.n_effects == 0 and (not has_ties or _has_circle(won)):
+        return _classes_by_wins(votes, _won_against(counted, ties=True))
+    return _classes_by_programme(votes)
+
+
+# --------------------------------------------------------------------------------------------------
+# By who won against whom.
+
+
+def _won_against(votes: Votes, *, ties: bool) -> sp.csr_array:
+    """Return a link from each winner to each loser, and with ``ties`` both ways between items that tied."""
+    decided = votes.outcome != 0
+    right_won = votes.outcome[decided] > 0
+    left, right = votes.left[decided], votes.right[decided]
+    above, below = np.where(right_won, right, left), np.where(right_won, left, right)
+    if ties:
+        one, other = votes.left[~decided], votes.right[~decided]
+        above, below = np.r_[above, one, other], np.r_[below, other, one]
+    links = sp.coo_array((np.ones(len(above)), (above, below)), shape=(votes.n_items,) * 2)
+    return links.tocsr()
+
+
+def _has_circle(links: sp.csr_array) -> bool:
+    n_parts, _ = connected_components(links, directed=True, connection="strong")
+    return bool(n_parts < links.shape[0])
+
+
+def _classes_by_wins(votes: Votes, links: sp.csr_array) -> Classes:
+    n_parts, part = connected_components(links, directed=True, connection="strong")
+    n = votes.n_items
+    between = links.tocoo()
+    first, second = part[between.row], part[between.col]
+    apart = first != second
+    below = sp.coo_array(
+        (np.ones(np.count_nonzero(apart)), (first[apart], second[apart])), shape=(n_parts,) * 2
+    ).tocsr()
+    core = _core(votes, part)
+    known = core.copy()
+    for each in np.unique(part[core]):
+        for way in (below, below.T.tocsr()):
+            reached = breadth_first_order(way, each, return_predecessors=False)
+            known |= np.isin(part, reached)
+    level = np.zeros((votes.n_parameters, n_parts))
+    level[np.arange(n), part] = 1.0 / np.sqrt(np.bincount(part)[part])
+    finite = np.ones(votes.n_effects + votes.n_kinds, dtype=bool)
+    return Classes(np.asarray(part), _heights(below)[part], core, known, finite, level)
+
+
+def _heights(below: sp.csr_array) -> Floats:
+    """Return a height for each part, above all that lie below it: the number of parts on the longest way down."""
+    height = np.zeros(below.shape[0])
+    links = below.tocoo()
+    # invariant: heights are those of ways of so many links at most; without circles they come to rest
+    while True:
+        new = height.copy()
+        np.maximum.at(new, links.row, height[links.col] + 1.0)
+        if (new == height).all():
+            return height
+        height = new
+
+
+# --------------------------------------------------------------------------------------------------
+# By a linear programme.
+
+
+def _classes_by_programme(votes: Votes) -> Classes:
+    rows = _rows(votes)
+    slack, inside = _inner_direction(rows)
+    still = rows[~slack].tocsr()
+    level = _null_space(still, votes.fitted)
+    n = votes.n_items
+    number = _equal_rows(level[:n], votes.island)
+    core = _core(votes, number)
+    known = _known_sides(votes, rows, number, core)
+    finite = np.linalg.norm(level[n:], axis=1) < 1e-7
+    return Classes(number, inside[:n].copy(), core, known, finite, level)
+
+
+def _rows(votes: Votes) -> sp.csr_array:
+    """Return the constraints: rows a with a·t ≥ 0 for every direction t in which no vote becomes less likely."""
+    counted = votes.take(votes.weight > 0)
+    one = replace(counted, weight=np.ones(len(counted)), square=np.ones(len(counted)), judge=None, stands=None)
+    distinct, _ = merge(one)
+    n, p = votes.n_items, votes.n_effects
+    count = len(distinct)
+    row = np.arange(count)
+    items = sp.csr_array((np.ones(count), (row, distinct.right)), shape=(count, n)) - sp.csr_array(
+        (np.ones(count), (row, distinct.left)), shape=(count, n)
+    )
+    d = sp.csr_array(sp.hstack([items, sp.csr_array(distinct.z)], format="csr")) if p else items
+    decided = np.flatnonzero(distinct.outcome != 0)
+    toward = sp.csr_array(sp.diags_array(distinct.outcome[decided].astype(float)) @ d[decided])
+    zero = sp.csr_array((len(decided), votes.n_kinds))
+    blocks = [sp.hstack([toward, zero])]
+    kinds = np.flatnonzero(votes.fitted[n + p :])
+    for kind in kinds:
+        unit = np.zeros(votes.n_kinds)
+        unit[kind] = 1.0
+        blocks.append(sp.hstack([0.5 * toward, sp.csr_array(np.tile(-unit, (len(decided), 1)))]))
+        tied = d[np.flatnonzero(distinct.kind == kind)]
+        own = sp.csr_array(np.tile(unit, (tied.shape[0], 1)))
+        blocks += [sp.hstack([0.5 * tied, own]), sp.hstack([-0.5 * tied, own])]
+        for other in kinds[kinds != kind]:
+            against = np.zeros((1, votes.n_parameters))
+            against[0, n + p + kind], against[0, n + p + other] = 1.0, -1.0
+            blocks += [sp.csr_array(against)] if tied.shape[0] else []
+    return sp.csr_array(sp.vstack(blocks, format="csr"))
+
+
+def _inner_direction(rows: sp.csr_array) -> tuple[Bools, Floats]:
+    """Return which constraints some direction keeps with room to spare, and a direction that does so for all of these.
+
+    Each constraint's room counts up to one: as directions may be as long as they like, the sum is their number.
+    """
+    n_rows, n_columns = rows.shape
+    keep = sp.hstack([-rows, sp.eye_array(n_rows)], format="csr")
+    cost = np.r_[np.zeros(n_columns), -np.ones(n_rows)]
+    bounds = np.column_stack(
+        [np.r_[np.full(n_columns, -np.inf), np.zeros(n_rows)], np.r_[np.full(n_columns, np.inf), np.ones(n_rows)]]
+    )
+    found = linprog(cost, A_ub=keep, b_ub=np.zeros(n_rows), bounds=bounds, method="highs")
+    if found.x is None:
+        return np.zeros(n_rows, dtype=bool), np.zeros(n_columns)
+    return found.x[n_columns:] > 0.5, found.x[:n_columns]
+
+
+def _null_space(rows: sp.csr_array, fitted: Bools) -> Floats:
+    """Return an orthonormal basis of the directions in which no row moves; parameters that are not fitted stay."""
+    gram = (rows.T @ rows).toarray() + np.diag((~fitted).astype(float))
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray(vectors[:, values <= 1e-9 * max(float(values[-1]), 1.0)])
+
+
+def _equal_rows(values: Floats, island: Ints) -> Ints:
+    """Return numbers of items that are alike where items have the same row of values, and are of one island."""
+    size = max(float(np.abs(values).max(initial=0.0)), 1.0)
+    keys = np.column_stack([island, np.rint(values / size * 1e6)]) if values.shape[1] else island[:, None]
+    return np.asarray(np.unique(keys, axis=0, return_inverse=True)[1]).reshape(-1)
+
+
+def _core(votes: Votes, number: Ints) -> Bools:
+    """Say which items are of their island's largest class: with most items or, of equals, with most votes."""
+    n_members, n_votes = np.bincount(number), np.bincount(number, votes.per_item)
+    best = np.lexsort((-n_votes, -n_members))
+    rank = np.empty(len(best), np.int64)
+    rank[best] = np.arange(len(best))
+    first = np.full(int(votes.island.max(initial=0)) + 1, len(best))
+    np.minimum.at(first, votes.island, rank[number])
+    return np.asarray(rank[number] == first[votes.island])
+
+
+def _known_sides(votes: Votes, rows: sp.csr_array, number: Ints, core: Bools) -> Bools:
+    """Say of which items it is known on which side of the core they are: no direction leads to the other."""
+    known = core.copy()
+    inside_box = [(-1.0, 1.0)] * rows.shape[1]
+    for each in np.unique(number[~core])[:_MOST_CLASSES]:
+        member = int(np.flatnonzero(number == each)[0])
+        anchor = int(np.flatnonzero(core & (votes.island == votes.island[member]))[0])
+        cost = np.zeros(rows.shape[1])
+        cost[member], cost[anchor] = 1.0, -1.0
+        reach = [
+            linprog(sign * cost, A_ub=-rows, b_ub=np.zeros(rows.shape[0]), bounds=inside_box).fun for sign in (1, -1)
+        ]
+        known[number == each] = not (reach[0] < -1e-6 and reach[1] < -1e-6)
+    return known
+
+
+# --------------------------------------------------------------------------------------------------
+# How far at least.
+
+
+@dataclass(frozen=True, eq=False)
+class Summit:
+    """The most that the likelihood can reach, and a point that is as good as there."""
+
+    votes: Votes
+    theta: Floats
+    value: float
+
+    def deviance(self, contrast: Floats, value: float) -> float:
+        """Return 2(ℓ − ℓ with a contrast of θ held at a value)."""
+        far = np.where(np.isfinite(self.theta), self.theta, 0.0)
+        reached = -math.inf
+        # from zero, or, where steps lead nowhere from there, from far out
+        for start in (np.zeros(len(far)), far):
+            moved = start + contrast * ((value - float(contrast @ start)) / float(contrast @ contrast))
+            _, at, converged = most_likely(self.votes, hold=contrast, start=moved)
+            reached = max(reached, at.value)
+            if converged:
+                break
+        return max(2.0 * (self.value - reached), 0.0)
+
+
+@dataclass(frozen=True)
+class OneEnded:
+    """An interval for a contrast whose estimate is infinite; at least one end is infinite.
+
+    ``middle`` stands in for the estimate where a number is needed: there, votes as one-sided as these have an even
+    chance.
+    """
+
+    low: float
+    high: float
+    middle: float
+
+
+def one_ended(summit: Summit, contrast: Floats, level: float) -> OneEnded:
+    """Return the values of a contrast with which votes as one-sided as these have a chance of 1 − level or more.
+
+    Where all votes went one way, their likelihood is that chance, and minus twice its logarithm the deviance. (The
+    chi-square law of the deviance holds for finite estimates only, and would be too short here.)
+    """
+    sure, even = -2.0 * math.log(1.0 - level), -2.0 * math.log(0.5)
+    low, high = (_crossing(summit, contrast, sure, sign) for sign in (-1.0, 1.0))
+    if math.isinf(low) and math.isinf(high):
+        return OneEnded(low, high, 0.0)
+    sign = -1.0 if math.isinf(high) else 1.0
+    return OneEnded(low, high, _crossing(summit, contrast, even, sign))
+
+
+def _crossing(summit: Summit, contrast: Floats, goal: float, sign: float) -> float:
+    """Return where the deviance reaches a goal, on the way down or up (``sign``); infinite where it does not."""
+
+    def beyond(value: float) -> float:
+        return summit.deviance(contrast, value) - goal
+
+    if beyond(sign * _FAR) < 0:
+        return sign * math.inf
+    if beyond(-sign * _FAR) > 0:
+        return -sign * _FAR
+    return float(brentq(beyond, -_FAR, _FAR, xtol=_FINE))
+
+
+def bounds_of(summit: Summit, classes: Classes, level: float) -> dict[int, OneEnded]:
+    """Return the intervals of items outside their island's core, against its mean; of many, those with most votes."""
+    votes, count = summit.votes, summit.votes.per_item
+    outside = np.flatnonzero(~classes.core & (count > 0))
+    outside = outside[np.argsort(-count[outside], kind="stable")][: _n_fits(votes) // _FITS_AN_INTERVAL]
+    return {int(item): one_ended(summit, against_core(votes, classes, int(item)), level) for item in outside}
+
+
+def _n_fits(votes: Votes) -> int:
+    """Return how many fits may be made: a fit costs its votes and the cube of its parameters, a few times."""
+    return int(_WORK / (5.0 * (votes.n_parameters**3 / 3.0 + 50.0 * len(votes)) + 1e6))
+
+
+def against_core(votes: Votes, classes: Classes, item: int) -> Floats:
+    """Return the contrast of an item with the mean of its island's core."""
+    contrast = np.zeros(votes.n_parameters)
+    members = classes.core & (votes.island == votes.island[item])
+    contrast[: votes.n_items][members] = -1.0 / np.count_nonzero(members)
+    contrast[item] += 1.0
+    return contrast
+
+
+def deviances_across(summit: Summit, classes: Classes) -> Floats:
+    """Return 2(ℓ − ℓ with two items level) for items of different classes of an island; NaN where it was not computed.
+
+    Its sign is that of the first item's lead. The pairs with most votes come first.
+    """
+    votes, theta = summit.votes, summit.theta
+    n, count = votes.n_items, votes.per_item
+    out = np.full((n, n), np.nan)
+    same_island = votes.island[:, None] == votes.island
+    first, second = np.nonzero(np.triu(same_island & (classes.number[:, None] != classes.number), 1))
+    busiest = np.argsort(-np.minimum(count[first], count[second]), kind="stable")[: _n_fits(votes)]
+    for a, b in zip(first[busiest], second[busiest], strict=True):
+        contrast = np.zeros(votes.n_parameters)
+        contrast[a], contrast[b] = 1.0, -1.0
+        found = summit.deviance(contrast, 0.0)
+        sign = np.sign(theta[a] - theta[b])
+        out[a, b], out[b, a] = sign * found, -sign * found
+    return out
+
+
+def inverse_of_finite(votes: Votes, bend: Floats, classes: Classes) -> Floats:
+    """Return A⁺ on what is finite: differences within classes, and the effects that no direction moves."""
+    out = classes.level @ classes.level.T
+    values, vectors = np.linalg.eigh(np.eye(len(out)) - out)
+    basis = vectors[:, values > 0.5]
+    inner = np.linalg.pinv(basis.T @ bend @ basis, rcond=1e-12, hermitian=True)
+    inverse = basis @ inner @ basis.T
+    n = votes.n_items
+    centre = np.eye(len(inverse))
+    alike = classes.number[:, None] == classes.number
+    centre[:n, :n] -= alike / alike.sum(axis=1, keepdims=True)
+    return np.asarray(centre @ inverse @ centre.T)

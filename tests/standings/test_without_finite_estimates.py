@@ -1,0 +1,152 @@
+"""Islands, items that won or lost everything, and effects that cannot be told."""
+
+import math
+
+import numpy as np
+import pytest
+
+import wellorder as wo
+
+CORE = [("b", "c", 1), ("c", "d", 1), ("d", "b", 1), ("c", "b", 0), ("b", "c", -1), ("b", "d", 1)] * 3
+
+
+def rated(games, **options):
+    left, right, outcome = zip(*games, strict=True)
+    return wo.rate(wo.Comparisons.from_names(left, right, outcome), **options)
+
+
+def rows(standings):
+    return {row["item"]: row for row in standings.table().iter_rows(named=True)}
+
+
+def test_who_won_everything_has_an_interval_with_one_end():
+    few = rows(rated([*CORE, ("a", "b", -1), ("c", "a", 1)]))
+    many = rows(rated(CORE + [("a", "b", -1), ("c", "a", 1)] * 30))
+    for found in (few, many):
+        assert found["a"]["rating"] == math.inf
+        assert found["a"]["high"] == math.inf
+        assert math.isfinite(found["a"]["low"])
+        assert found["a"]["rank"] == 1
+    assert many["a"]["low"] > few["a"]["low"] + 1.0
+    assert few["a"]["rank_high"] > 1
+    assert many["a"]["rank_high"] == 1
+    without = rows(rated(CORE))
+    for item in "bcd":  # what is known of the others is what they say of each other
+        assert few[item]["rating"] == pytest.approx(without[item]["rating"], abs=1e-4)
+        assert few[item]["low"] == pytest.approx(without[item]["low"], abs=1e-3)
+
+
+def test_one_end_is_exact_for_two_items():
+    # n wins of n: the chance of that is 1 − confidence where p = 0.05^(1/n)
+    standings = rated([("a", "b", -1)] * 10 + [("b", "c", 1), ("b", "c", -1)] * 50)
+    p = 0.05 ** (1 / 10)
+    low = rows(standings)["a"]["low"] - standings.ratings_[1]
+    assert low == pytest.approx(math.log(p / (1 - p)), abs=0.02)
+    assert standings.probability("a", "b") == pytest.approx(1 - 0.5**11, abs=1e-4)
+    assert standings.probability("b", "a") == pytest.approx(0.5**11, abs=1e-4)
+
+
+def test_coverage_of_one_end():
+    rng = np.random.default_rng(0)
+    p, n, covered, infinite = 0.9, 12, 0, 0
+    for _ in range(150):
+        wins = rng.binomial(n, p)
+        games = [("a", "b", -1)] * wins + [("a", "b", 1)] * (n - wins)
+        row = rows(rated(games + [("b", "c", 1), ("b", "c", -1)] * 2000))["a"]
+        lead = math.log(p / (1 - p))  # b and c are equal
+        truth = lead if math.isinf(row["high"]) else lead * 2 / 3  # against their mean, or that of all three
+        covered += row["low"] <= truth <= row["high"]
+        infinite += math.isinf(row["high"])
+    assert infinite > 20
+    assert covered >= 0.92 * 150
+
+
+def test_wins_and_ties_may_be_infinite_together():
+    found = rated([("a", "b", -1)] * 3 + [("a", "b", 0)] * 2)
+    assert math.isinf(max(found.table()["high"].to_list()))
+    assert rows(rated([("a", "b", -1), ("b", "c", -1), ("a", "c", 0)]))["a"]["high"] < math.inf
+
+
+def test_a_side_that_decides_everything_is_infinite():
+    found = rated([("a", "b", -1), ("b", "a", -1)] * 5, side=True)
+    assert found.effects().row(0)[:2] == ("side", -math.inf)
+    assert found.effects()["high"][0] < -0.5
+
+
+def test_effects_that_cannot_be_told_are_refused():
+    games = [("a", "b", -1), ("a", "c", 1), ("a", "b", 1), ("a", "c", -1)]
+    with pytest.raises(ValueError, match="the effect of 'side' cannot be told from the ratings"):
+        rated(games, side=True)
+    size = {"a": 1.0, "b": 2.0, "c": 5.0}
+    with pytest.raises(ValueError, match="the effect of 'size' cannot be told"):
+        rated(CORE + games, controls={"size": [size.get(b, 0.0) - size.get(a, 0.0) for a, b, _ in CORE + games]})
+    with pytest.raises(ValueError, match="the control 'size' is zero in every vote"):
+        rated(CORE, controls={"size": np.zeros(len(CORE))})
+
+
+def test_islands_are_not_compared():
+    standings = rated([*CORE, ("x", "y", 1), ("x", "y", -1), ("y", "x", 1)])
+    found = rows(standings)
+    assert found["b"]["island"] == 1
+    assert found["x"]["island"] == 2
+    assert found["x"]["rank"] == 1
+    assert (found["x"]["rank_low"], found["x"]["rank_high"]) == (1, 2)
+    assert math.isnan(standings.probability("b", "x"))
+    assert math.isnan(standings.needed("b", "x"))
+    with pytest.raises(ValueError, match="no votes link 'b' and 'x'"):
+        standings.predict("b", "x")
+    assert any("2 islands" in note for note in standings.notes_)
+    alone = rows(rated(CORE))  # an island is rated as if there were no other, but for the ties, which they share
+    assert found["b"]["votes"] == alone["b"]["votes"]
+
+
+def test_few_clusters_are_said_to_be_few():
+    rng = np.random.default_rng(1)
+    left = rng.integers(0, 3, 300)
+    right = (left + rng.integers(1, 3, 300)) % 3
+    votes = wo.Comparisons(left, right, rng.integers(-1, 2, 300))
+    few = wo.rate(votes, clusters=[rng.integers(0, 6, 300)])
+    assert few.n_units_ == 6
+    assert any("only 6 clusters" in note for note in few.notes_)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"scale": "points"}, "scale='points' is not among"),
+        ({"confidence": 1.0}, "confidence must be between 0 and 1"),
+        ({"controls": ["length"]}, "names a column, and comparisons have none; give an array"),
+        ({"controls": {"length": [1.0, 2.0]}}, "one entry a vote"),
+        ({"controls": {"length": [math.nan] + [1.0] * (len(CORE) - 1)}}, "is missing in vote 1"),
+        ({"clusters": ["judge"]}, "names a column"),
+        ({"counts": [0.5] * len(CORE)}, "it is a number of votes"),
+        ({"half_life": -1.0, "times": np.arange(len(CORE))}, "half_life must be positive"),
+        ({"times": np.arange(len(CORE))}, "goes with half_life="),
+        ({"neutral": [2] * len(CORE), "side": True}, "write 1 or 0"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_by_name(options, match):
+    with pytest.raises(ValueError, match=match):
+        rated(CORE, **options)
+
+
+@pytest.mark.parametrize(
+    "games",
+    [
+        [("a", "b", -1), ("a", "b", 1), ("b", "a", 0), ("a", "b", -1), ("b", "c", 1)],
+        [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("d", "e", 1)],
+    ],
+)
+def test_a_single_vote_tells_nothing_apart(games):
+    standings = rated(games)
+    assert len(standings.above()) == 0
+    # one vote between equals: deviances are at most 2 log 2 a vote, or 2 log 3 where there are ties
+    known = standings._deviance[np.isfinite(standings._deviance)]
+    assert np.abs(known).max() <= 2 * len(games) * math.log(3)
+
+
+def test_an_item_without_a_vote_is_an_island_of_which_nothing_is_known():
+    votes = wo.Comparisons([0, 1, 0, 1], [1, 0, 1, 0], [1, 1, -1, 0])
+    found = rows(wo.rate(wo.Comparisons([*votes.left, 3], [*votes.right, 3], [*votes.outcome, 0])))
+    assert (found["2"]["low"], found["2"]["high"]) == (-math.inf, math.inf)
+    assert found["2"]["votes"] == 0
