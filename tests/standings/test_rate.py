@@ -76,6 +76,18 @@ def test_counts_are_votes_and_not_weights():
     assert np.diag(weighted.covariance_)[:3].min() > 1.3 * np.diag(single.covariance_)[:3].min()
 
 
+def test_what_weights_have_in_common_is_of_no_account():
+    rng = np.random.default_rng(1)
+    left, right, outcome, _, _ = draw(rng, 300, np.array([0.0, 0.3, 0.8]))
+    plain = wo.rate(wo.Comparisons(left, right, outcome))
+    for factor in (0.01, 5.0):
+        same = wo.rate(wo.Comparisons(left, right, outcome, np.full(300, factor)))
+        assert same.covariance_ == pytest.approx(plain.covariance_, rel=1e-9)
+    weight = rng.uniform(0.5, 2.0, 300)
+    one, other = (wo.rate(wo.Comparisons(left, right, outcome, factor * weight)) for factor in (1.0, 50.0))
+    assert one.covariance_ == pytest.approx(other.covariance_, rel=1e-7)
+
+
 def test_planted_biases_are_found_and_taken_out():
     rng = np.random.default_rng(2)
     ratings = np.linspace(-0.5, 0.5, 12)
@@ -182,14 +194,11 @@ def test_a_vote_more_is_worth_what_needed_says():
     p = found.predict("0", "1").row(0, named=True)
     d = found.difference("1", "0")[0]
     extra = np.array([p["p_left"], p["p_tie"], p["p_right"]]) * more
-    counts = np.r_[np.ones(400), extra / 2, extra[::-1] / 2]
+    counts = np.r_[np.ones(400), np.rint(extra / 2), np.rint(extra[::-1] / 2)]
     bigger = wo.Comparisons(
-        np.r_[left, [0, 0, 0], [1, 1, 1]],
-        np.r_[right, [1, 1, 1], [0, 0, 0]],
-        np.r_[outcome, [-1, 0, 1], [-1, 0, 1]],
-        counts,
+        np.r_[left, [0, 0, 0], [1, 1, 1]], np.r_[right, [1, 1, 1], [0, 0, 0]], np.r_[outcome, [-1, 0, 1], [-1, 0, 1]]
     )
-    after = wo.rate(bigger)._inverse
+    after = wo.rate(bigger, counts=counts)._inverse
     error = math.sqrt(after[0, 0] + after[1, 1] - 2 * after[0, 1])
     assert abs(d) / error == pytest.approx(1.96 + 0.8416, rel=0.05)
     assert found.needed("0", "2") == 0 or found.needed("0", "2") < more

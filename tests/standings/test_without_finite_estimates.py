@@ -120,7 +120,7 @@ def test_few_clusters_are_said_to_be_few():
         ({"controls": {"length": [math.nan] + [1.0] * (len(CORE) - 1)}}, "is missing in vote 1"),
         ({"clusters": ["judge"]}, "names a column"),
         ({"counts": [0.5] * len(CORE)}, "it is a number of votes"),
-        ({"half_life": -1.0, "times": np.arange(len(CORE))}, "half_life must be positive"),
+        ({"half_life": -1.0, "times": np.arange(len(CORE))}, "half_life must be a positive number"),
         ({"times": np.arange(len(CORE))}, "goes with half_life="),
         ({"neutral": [2] * len(CORE), "side": True}, "write 1 or 0"),
     ],
@@ -150,3 +150,17 @@ def test_an_item_without_a_vote_is_an_island_of_which_nothing_is_known():
     found = rows(wo.rate(wo.Comparisons([*votes.left, 3], [*votes.right, 3], [*votes.outcome, 0])))
     assert (found["2"]["low"], found["2"]["high"]) == (-math.inf, math.inf)
     assert found["2"]["votes"] == 0
+
+
+def test_one_judge_who_decides_everything_is_one_vote():
+    games = CORE * 4 + [("a", "b", -1), ("a", "c", -1), ("a", "d", -1)] * 20
+    judge = [place % 12 for place in range(len(CORE) * 4)] + [99] * 60
+    alone, many = rated(games, clusters=[np.array(judge)]), rated(games)
+    assert rows(many)["a"]["rank_high"] == 1
+    assert rows(alone)["a"]["rank_high"] > 1
+    assert rows(alone)["a"]["low"] < 0.5 < rows(many)["a"]["low"]
+
+
+def test_both_bad_must_be_said():
+    with pytest.raises(ValueError, match="do not say which ties were such"):
+        rated(CORE, both_bad="own")

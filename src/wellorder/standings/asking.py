@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -91,10 +92,17 @@ def ask(given: ComparisonTable | Comparisons, options: Options) -> Asked:
         raise ValueError("there are no votes to rate anything by")
     count = np.ones(n) if options.counts is None else source.counts(options.counts)
     weight = source.weights(options)
+    # what weights have in common does not matter: let their sum be the number of votes that they are worth
+    weight = weight * (float(count @ weight) / max(float(count @ weight**2), 1e-300))
     judges, judge = _judges(source, options)
     stands, effects, controls, z = _effects(source, options, judge is not None)
     unit = np.sqrt(np.mean(z**2, axis=0)) if z.shape[1] else np.zeros(0)
     bad = source.both_bad if options.both_bad == "own" else None
+    if options.both_bad == "own" and bad is None:
+        raise ValueError(
+            "both_bad='own' takes 'both bad' for an outcome of its own, and these votes have none, or do not say which "
+            "ties were such; read a file in which it is written, with wo.read, or leave it out"
+        )
     kind = np.where(compared.outcome == 0, 0, DECIDED)
     if bad is not None:
         kind[bad] = 1
@@ -114,8 +122,11 @@ def ask(given: ComparisonTable | Comparisons, options: Options) -> Asked:
     )
     X, features = source.features() if options.features else (None, as_names(()))
     notes = list(source.notes)
-    if bad is not None and not bad.any():
-        notes.append("no vote called both bad")
+    worth = float(count @ weight)
+    if worth < 0.2 * float(count.sum()):
+        notes.append(
+            f"by their weights, the votes are worth {worth:,.0f} of {float(count.sum()):,.0f}: intervals are rough"
+        )
     return Asked(
         votes,
         source.items,
@@ -198,6 +209,8 @@ class _Beside:
         """Return a column by name, or an array as one; none may be missing."""
         if isinstance(given, str):
             columns = self.frame
+            if columns is None and self.places is not None:
+                raise ValueError(f"{option}: there is no column {given!r}: each of the file's columns has another role")
             if columns is None:
                 raise ValueError(f"{option}={given!r} names a column, and comparisons have none; give an array")
             if given not in columns.columns:
@@ -220,6 +233,8 @@ class _Beside:
     def numbered(self, given: Any, option: str) -> tuple[Array, Ints]:
         """Return the distinct values of a column as text, and each vote's number among them."""
         column = self.column(given, option)
+        if column.dtype.is_float() and (column == column.round()).all():
+            column = column.cast(pl.Int64)  # a judge is called 14, and not 14.0
         distinct = column.unique(maintain_order=True)
         number = column.cast(pl.String).replace_strict(
             distinct.cast(pl.String), pl.Series(range(len(distinct)), dtype=pl.Int64), return_dtype=pl.Int64
@@ -251,17 +266,19 @@ class _Beside:
 
     def counts(self, given: Any) -> Floats:
         """Return how many votes each row stands for."""
-        values = self.numbers(given, "counts")
+        values = self.numbers(given, "count")
         wrong = (values < 0) | (values != np.rint(values))
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise self.error(f"counts: {_called(given)} is {values[row]:g}{{where}}; it is a number of votes", row)
+            raise self.error(f"count: {_called(given)} is {values[row]:g}{{where}}; it is a number of votes", row)
         return values
 
     def controls(self, given: Sequence[str] | Mapping[str, Any]) -> dict[str, Floats]:
         """Return differences, right minus left, by name."""
         if isinstance(given, str):
             given = (given,)
+        if not isinstance(given, Mapping) and not all(isinstance(name, str) for name in given):
+            raise TypeError("controls= takes names of columns, or a mapping of names to arrays: {'length': array}")
         if isinstance(given, Mapping):
             return {str(name): self.numbers(values, f"the control {name!r}") for name, values in given.items()}
         return {name: self.difference(name) for name in given}
@@ -285,6 +302,8 @@ class _Beside:
     def clusters(self, given: Sequence[Any] | Mapping[str, Any]) -> dict[str, Ints]:
         """Return the number of each vote's cluster, by the name of its kind."""
         if isinstance(given, str):
+            given = (given,)
+        if isinstance(given, np.ndarray) and given.ndim == 1:
             given = (given,)
         named = (
             dict(given)
@@ -327,9 +346,14 @@ class _Source(_Beside):
         if times is None:
             how = "give times=" if self.table is None else "read the file with time=, the column that says so"
             raise ValueError(f"half_life= needs to know when votes were given; {how}")
-        if not options.half_life > 0:
-            raise ValueError(f"half_life must be positive, got {options.half_life!r}")
-        when = self.numbers(times, "times")
+        if not isinstance(options.half_life, Real) or not options.half_life > 0:
+            raise ValueError(
+                f"half_life must be a positive number, of days where times are dates; got {options.half_life!r}"
+            )
+        moments = np.asarray(times)
+        if moments.dtype.kind == "M":
+            moments = (moments - moments.min()) / np.timedelta64(1, "D")
+        when = self.numbers(moments, "times")
         return np.asarray(own * 0.5 ** ((when.max() - when) / options.half_life))
 
     def features(self) -> tuple[Floats, Array]:

@@ -223,7 +223,7 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     if finite:
         above = told_apart(theta[:n], cov[:n, :n], classes.number, confidence, degrees=degrees)
         return _Sureness(inverse, cov, n_units, degrees, {}, {}, np.full((n, n), np.nan), follow(above))
-    summit = Summit(votes, theta, found.at.value)
+    summit = Summit(votes, theta, found.at.value, _alike(votes, clusters))
     ends = bounds_of(summit, classes, confidence)
     effects = np.flatnonzero(~classes.finite[: votes.n_effects])
     units = np.eye(votes.n_parameters)[n:]
@@ -234,6 +234,19 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     n_tests = max(np.count_nonzero(np.isfinite(deviance)) / 2.0, 1.0)
     above |= np.nan_to_num(deviance) > -2.0 * math.log((1.0 - level) / n_tests)
     return _Sureness(inverse, cov, n_units, degrees, ends, effect_ends, deviance, follow(above))
+
+
+def _alike(votes: Votes, clusters: tuple[Ints, ...]) -> Floats:
+    """Return how many votes on each item stand for one: as many as there are to a cluster, where there are any.
+
+    An item that won everything by one judge's votes has one vote, not sixty, if judges decide as they like.
+    """
+    out = np.ones(votes.n_items)
+    for number in clusters:
+        ends = np.concatenate([votes.left, votes.right])
+        both = np.unique(np.column_stack([ends, np.tile(number, 2)]), axis=0)[:, 0]
+        out = np.maximum(out, votes.per_item / np.maximum(np.bincount(both, minlength=votes.n_items), 1))
+    return out
 
 
 def _middle(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...]) -> Middle | None:
@@ -339,12 +352,10 @@ def _notes(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness
     outside = standings.items_[~found.classes.core]
     if len(outside):
         shown = ", ".join(outside[:5]) + ", …" * (len(outside) > 5)
-        notes.append(f"no finite rating fits {shown}: every vote went one way, and an interval has one end")
+        notes.append(f"no finite rating fits {shown}: all that is known is an end of the interval, at most")
     skipped = len(outside) - len(sure.ends)
     if skipped:
-        notes.append(
-            f"of {skipped:,} of these, with the fewest votes, the end was not looked for: it would take too long"
-        )
+        notes.append(f"of {skipped:,} of these, with the fewest votes, no end was looked for: it would take too long")
     if sure.degrees is not None and sure.n_units < _FEW_CLUSTERS:
         notes.append(f"there are only {sure.n_units} clusters of one kind: standard errors from so few are rough")
     if found.shrunk is not None:

@@ -285,9 +285,11 @@ class Summit:
     votes: Votes
     theta: Floats
     value: float
+    alike: Floats
+    """How many votes on each item stand for one, as they hang together."""
 
     def deviance(self, contrast: Floats, value: float) -> float:
-        """Return 2(ℓ − ℓ with a contrast of θ held at a value)."""
+        """Return 2(ℓ − ℓ with a contrast of θ held at a value), by as many votes as are independent."""
         far = np.where(np.isfinite(self.theta), self.theta, 0.0)
         reached = -math.inf
         # from zero, or, where steps lead nowhere from there, from far out
@@ -297,7 +299,9 @@ class Summit:
             reached = max(reached, at.value)
             if converged:
                 break
-        return max(2.0 * (self.value - reached), 0.0)
+        of_items = contrast[: self.votes.n_items]
+        concerned = self.alike[np.abs(of_items) >= 0.5] if of_items.any() else self.alike
+        return max(2.0 * (self.value - reached), 0.0) / float(concerned.max(initial=1.0))
 
 
 @dataclass(frozen=True)

@@ -447,7 +447,11 @@ def _counts(values: Floats) -> Array:
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    return f"{row['rating']:.3g} ({row['low']:.3g} to {row['high']:.3g})"
+    return f"{_rounded(row['rating'])} ({_rounded(row['low'])} to {_rounded(row['high'])})"
+
+
+def _rounded(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 and math.isfinite(value) else f"{value:.2f}"
 
 
 def _ranks_of(row: Mapping[str, Any]) -> str:

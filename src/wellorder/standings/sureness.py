@@ -37,7 +37,10 @@ class NotToldError(ValueError):
     """Parameters that votes say nothing of, apart from others."""
 
     def __init__(self, directions: Floats) -> None:
-        super().__init__("the votes do not tell all parameters apart")
+        super().__init__(
+            "the votes do not tell all ratings and effects apart; where weights leave next to nothing of most votes, "
+            "as a short half-life does, take others"
+        )
         self.directions = directions
 
 
