@@ -31,7 +31,9 @@ HOW_TO_WRITE = (
 )
 
 TIES = frozenset(word for word, sign in WORDS.items() if sign == 0) - {"0", "0.0"} | {"both", "neither", "none"}
-WINS = frozenset(("win", "won", "loss", "lose", "lost", "left", "right", ">", "<", "1-0", "0-1", "model_a", "model_b", *AB))
+WINS = frozenset(
+    ("win", "won", "loss", "lose", "lost", "left", "right", ">", "<", "1-0", "0-1", "model_a", "model_b", *AB)
+)
 """How outcomes are written in common use."""
 
 _SIDES = WINS - {"a", "b"}
