@@ -311,3 +311,11 @@ def test_a_model_reads_each_file_by_its_own_columns(tmp_path):
     graded = TableRanker(wo.RankSVM(), target="y").fit(pl.DataFrame({"x": [1.0, 2.0], "y": [1, 2]}))
     with pytest.raises(ValueError, match="left= goes with comparisons, and the model was learned from grades"):
         wo.data.read_for(graded, asked, left="this", right="that")
+
+
+def test_words_of_an_arena_are_understood_wherever_the_columns_are_named(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("x1,x2,res\nada,bob,model_a\nbob,eve,Model B\neve,ada,tie(bothbad)\n", encoding="utf-8")
+    table = wo.read(path, left="x1", right="x2", outcome="res")
+    assert table.comparisons.outcome.tolist() == [-1, 1, 0]
+    assert table.both_bad.tolist() == [False, False, True]

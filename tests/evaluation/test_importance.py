@@ -293,3 +293,15 @@ def test_of_thousands_of_columns_those_that_contribute_most_are_shuffled():
     with pytest.raises(ValueError, match=r"there are 1,500 columns.*name those to shuffle \(columns=\[…\]"):
         wo.importance(curved, X, y)
     assert len(wo.importance(curved, X, y, columns=["x0", "x7"], n_repeats=2).columns) == 2
+
+
+@pytest.mark.parametrize("model", [wo.RankSVM(), wo.OrderBoost(learner="tree", n_estimators=10)])
+def test_shares_of_a_frame_are_those_of_its_numbers(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.round(2 * X[:, 0] + X[:, 1] + rng.normal(size=120))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    of_frame = wo.importance(model.fit(frame, y), frame, y)
+    of_array = wo.importance(model.fit(X, y), X, y)
+    assert [row[1:] for row in of_frame.table(3)] == [row[1:] for row in of_array.table(3)]
+    assert len(of_frame.head()) == 4  # with shares

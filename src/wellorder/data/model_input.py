@@ -36,6 +36,10 @@ def load_table_model(path: PathLike) -> TableRanker:
 
 def as_table_model(model: Any, path: PathLike) -> TableRanker:
     """Return a model that was loaded from a file if it knows its columns; refuse any other."""
+    if type(model).__name__ == "Standings":
+        raise DataError(
+            os.fspath(path), "it holds standings, which 'wellorder predict' takes, and wellorder.load in Python"
+        )
     if not isinstance(model, TableRanker):
         raise DataError(
             os.fspath(path),

@@ -287,7 +287,15 @@ def _how_many_more(board: Leaderboard) -> str:
     what = "comparison" if board.protocol.split_by == "pairs" else "row"
     first, second = standings[0].method, standings[1].method
     if more * there > _MOST_ROWS:
-        return f"as good as equal: {first} and {second}; no data that anybody has would tell them apart"
+        return (
+            f"as good as equal, by what was seen: {first} and {second}; if they differ by no more than that, no data "
+            "that anybody has would tell them apart"
+        )
+    if board.protocol.split_by not in ("rows", "pairs"):
+        return (
+            f"to tell {first} and {second} apart, if they differ by as much as it seems, takes about {more:.2g} times "
+            f"as many {board.protocol.split_by} as there are"
+        )
     return (
         f"to tell {first} and {second} apart, if they differ by as much as it seems, takes about "
         f"{counted(round_up(more * there), what)}, and there are {there:,}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -263,7 +264,14 @@ def _of_frame(model: Any, sample: Sample) -> _Shuffled:
         return nw.from_dict(parts, backend=frame.implementation).to_native()
 
     names = column_names(sample.X)
-    return _Shuffled(model, sample, names, exchange, None, np.arange(len(names)))
+    are_numbers = all(dtype.is_numeric() for dtype in frame.schema.values())
+    numbers = frame.to_numpy() if are_numbers and _learned_numbers(model) else None
+    return _Shuffled(model, sample, names, exchange, numbers, np.arange(len(names)))
+
+
+def _learned_numbers(model: Any) -> bool:
+    """Say whether a model takes columns as they come, so that an array of the same numbers is the same to it."""
+    return not hasattr(model, "steps") and has_pieces(model)
 
 
 def _read(model: Any, X: Any, y: Any, groups: Any, feature_names: Sequence[str] | None) -> _Shuffled:
@@ -580,7 +588,10 @@ def importance(
     order = shuffled.sample.order
     (measure,) = read_metrics(default_metrics(order)[0] if metric is None else metric, order.kind)
     sources = _sources(shuffled.lists, shuffled.sample.X.shape[0], int(n_repeats), random_state)
-    parts = _contributions(shuffled, random_state)
+    with warnings.catch_warnings():
+        # a model of a data frame's columns is asked about an array of the same numbers
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        parts = _contributions(shuffled, random_state)
     chosen = _choose(columns, shuffled.names, None if parts is None else parts[0])
     value, drop, error, unit = _drops(shuffled, measure, sources, chosen, progress or (lambda done, total: None))
     if math.isnan(value):

@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 # Outcomes of comparisons: those that are understood, and those that are recognised, to say what to do.
 
 
-BOTH_BAD = frozenset(("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both-bad"))
+BOTH_BAD = frozenset(("tie (bothbad)", "tie(bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both-bad"))
 """Ties in which neither was any good."""
 
 WORDS: Mapping[str, int] = {
-    **dict.fromkeys(("-1", "-1.0", "−1", ">", "left", "1-0"), -1),
+    **dict.fromkeys(("-1", "-1.0", "−1", ">", "left", "1-0", "model_a", "model a"), -1),
     **dict.fromkeys(("0", "0.0", "=", "tie", "tied", "draw", "drawn", "equal", "same", "1/2-1/2", "½-½", *BOTH_BAD), 0),
-    **dict.fromkeys(("1", "1.0", "+1", "<", "right", "0-1"), 1),
+    **dict.fromkeys(("1", "1.0", "+1", "<", "right", "0-1", "model_b", "model b"), 1),
 }
 """What is understood wherever two items are compared; ``<`` reads 'left is worse than right'. No word that leaves open
 whose win it is, such as 'win'."""
 
-AB = {"a": -1, "b": 1, "model_a": -1, "model_b": 1, "a wins": -1, "b wins": 1}
+AB = {"a": -1, "b": 1, "a wins": -1, "b wins": 1}
 """What is understood of two sides that are called left and right, or a and b."""
 
 HOW_TO_WRITE = (
@@ -31,7 +31,9 @@ HOW_TO_WRITE = (
 )
 
 TIES = frozenset(word for word, sign in WORDS.items() if sign == 0) - {"0", "0.0"} | {"both", "neither", "none"}
-WINS = frozenset(("win", "won", "loss", "lose", "lost", "left", "right", ">", "<", "1-0", "0-1", *AB))
+WINS = frozenset(
+    ("win", "won", "loss", "lose", "lost", "left", "right", ">", "<", "1-0", "0-1", "model_a", "model_b", *AB)
+)
 """How outcomes are written in common use."""
 
 _SIDES = WINS - {"a", "b"}

@@ -281,7 +281,7 @@ def _lead(ranking: Ranking, look: OrderLook) -> tuple[str, str]:
     if ranking.has_bands and n_band > n_top:
         text += f"; {n_band - n_top:,} below it {'is' if n_band - n_top == 1 else 'are'} too close to be told from it"
     elif ranking.has_bands and n_band < len(rows):
-        text += "; the others are told from it"
+        text += "; the others are more likely below it than the confidence asks for"
     return first, text + "."
 
 

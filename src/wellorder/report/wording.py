@@ -150,7 +150,8 @@ def caution(standings: Sequence[Standing], out_of_time: Sequence[str] = ()) -> s
     if not close:
         return ""
     is_one = "is a baseline" if len(close) == 1 else "are baselines"
-    return f"{_listed(close)} {is_one} and may be all that is needed here."
+    waiting = f"; but {_listed(out_of_time)} had no time to show what more would do" if out_of_time else ""
+    return f"{_listed(close)} {is_one} and may be all that is needed here{waiting}."
 
 
 def _listed(names: Sequence[str]) -> str:
