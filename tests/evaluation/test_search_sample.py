@@ -13,6 +13,7 @@ import wellorder as wo
 from wellorder.evaluation import METHODS, Protocol, make_task, searching
 from wellorder.evaluation.searching import OutOfTime, choose_params, sample_part
 from wellorder.evaluation.trials import run_trial, trial_key
+from wellorder.samples import Sample
 
 from .tables import make_comparisons, make_table
 
@@ -163,3 +164,26 @@ class Sleepy(wo.RankSVM):
     def fit(self, X, y, *, groups=None, sample_weight=None):
         time.sleep(0.1)
         return super().fit(X, y, groups=groups, sample_weight=sample_weight)
+
+
+def test_parameters_for_the_future_are_chosen_by_what_came_later():
+    rng = np.random.default_rng(0)
+    n = 300
+    times = np.arange(n, dtype=float)
+    x = rng.normal(size=(n, 2))
+    y = np.round(np.where(times < 250, x[:, 0], 0.0) + 2.0 * x[:, 1] * (times >= 150) + 0.1 * rng.normal(size=n), 1)
+    cuts = []
+
+    class Watched(wo.RankSVM):
+        def fit(self, X, y, **kwargs):
+            cuts.append(np.asarray(X)[:, 2].max())
+            return super().fit(X, y, **kwargs)
+
+    part = Sample(np.column_stack([x, times]), wo.Grades(y))
+    choose_params(Watched(), {"C": [0.1, 10.0]}, part, n_folds=3, seed=0, times=times)
+    past = sorted(set(cuts))
+    assert past == pytest.approx([149.0, 199.0, 249.0], abs=2.0)  # the past of three stretches
+    shuffled = rng.permutation(n)
+    cuts.clear()
+    choose_params(Watched(), {"C": [0.1, 10.0]}, part.take(shuffled), n_folds=3, seed=0, times=times[shuffled])
+    assert sorted(set(cuts)) == past  # whatever the file's order

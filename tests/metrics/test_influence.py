@@ -142,8 +142,30 @@ def test_a_list_counts_once_though_each_pair_has_two_rows():
     wrong = np.subtract.outer(scores[:, 0], scores[:, 0]) <= 0
     share = (W & wrong).sum() / W.sum()
     by_group = [((W & wrong)[groups == g].sum() - share * W[groups == g].sum()) / W.sum() for g in range(30)]
-    expected = np.sum(np.square(by_group)) * 30 / 29
+    p = np.array([W[groups == g].sum() for g in range(30)]) / W.sum()
+    v = 1 / np.sqrt(p)
+    few = v / (v * (1 - 2 * p) + p**2 @ v)  # the variance of a list over that of its deviation from the mean
+    expected = np.sum(np.square(by_group) * few)
     assert covariance(y, scores[:, 0], groups=groups)[0, 0] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [[60, 10, 10, 10, 10], [100, 60, 40, 25, 15, 10, 8, 6, 5, 4], [20] * 12])
+def test_few_large_lists_are_no_crowd(sizes):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    alarms = 0
+    for _ in range(200):
+        y = rng.integers(0, 4, len(groups))
+        one, other = (y + rng.normal(0, 1.5, len(groups)) for _ in range(2))
+        alarms += paired_test(y, one, other, groups=groups).p_value < 0.05
+    assert alarms <= 20  # ten are expected, at most
+
+
+def test_degrees_of_freedom_are_those_of_equal_lists_or_fewer():
+    y = np.tile([0, 1, 2, 3], 30)
+    scores = np.random.default_rng(1).normal(size=120)
+    assert influence_of(y, scores, groups=np.repeat(np.arange(10), 12)).degrees == pytest.approx(9.0)
+    assert influence_of(y, scores, groups=np.minimum(np.arange(120) // 4, 10)).degrees < 3.0
 
 
 def test_meetings_of_the_same_items_are_not_counted_twice():

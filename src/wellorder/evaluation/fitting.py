@@ -272,7 +272,14 @@ def _choose(
     grid = {name: values for name, values in method.grid(part.size).items() if name not in params}
     by: AnyMetric = "swapped_pairs" if metric is None else metric
     found = choose_params(
-        estimator.set_params(**params), grid, part, n_folds=5, seed=seed, metric=by, most=method.most_searched
+        estimator.set_params(**params),
+        grid,
+        part,
+        n_folds=5,
+        seed=seed,
+        metric=by,
+        most=method.most_searched,
+        times=table.times,
     )
     return params | found
 

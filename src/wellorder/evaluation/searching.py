@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from time import perf_counter
@@ -21,10 +21,10 @@ from ..methods import Grid
 from ..metrics import AnyMetric, Metric
 from ..samples import Sample, read_sample
 from ..spaces import Kernel, refuse_if_too_large, resolve_gamma, use_single
-from ..sweeps import Floats
+from ..sweeps import Floats, Ints
 from .judging import judge_model, read_metrics, refuse_without_probabilities
 from .significance import known_mean
-from .splits import Split, feasible_folds, read_splits
+from .splits import Split, feasible_folds, read_splits, time_cuts
 
 # --------------------------------------------------------------------------------------------------
 # Families of grid points: those that differ in C only, gathered under the kernel matrix that they share.
@@ -517,8 +517,9 @@ def choose_params(
     deadline: Callable[[], float | None] | None = None,
     most: int | None = None,
     one_fit: float = 0.0,
+    times: Floats | None = None,
 ) -> dict[str, Any]:
-    """Choose an estimator's parameters from a grid by folds of a training part.
+    """Choose an estimator's parameters from a grid by folds of a training part, or by cuts in time where it has times.
 
     Nothing is chosen, with a warning, where the part cannot be cut so that there is always a pair to learn from:
     a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
@@ -533,12 +534,13 @@ def choose_params(
         deadlines.mark_stopped()
         deadlines.warn_of_time("before its search: its parameters are the method's own", stacklevel=3)
         return {}
-    whole, part = part, sample_part(part, seed, most)
+    places = sample_places(part, seed, most)
+    whole, part = part, part if places is None else part.take(places)
     if part is not whole:
         what = "comparisons" if part.order.keeps_rows else "rows"
         warnings.warn(f"its parameters were searched on {len(part):,} of {len(whole):,} {what}", stacklevel=2)
     try:
-        cv = list(feasible_folds(part.order, n_folds, 1, seed))
+        cv = list(_inner_splits(part, n_folds, seed, times if places is None or times is None else times[places]))
     except ValueError as error:
         warnings.warn(
             f"its parameters are the method's own, as there is too little to search in: {error}", stacklevel=2
@@ -562,6 +564,13 @@ def choose_params(
     if is_large and deadline is not None:
         _refuse_if_too_long(found, times_larger, deadline())
     return dict(found.best_params)
+
+
+def _inner_splits(part: Sample, n_folds: int, seed: int, times: Floats | None) -> Iterator[Split]:
+    """Cut a training part as it was cut from the rest: parameters for the future are chosen by what came later."""
+    if times is None:
+        return feasible_folds(part.order, n_folds, 1, seed)
+    return time_cuts(part.order, times, n_cuts=n_folds)
 
 
 class _Outlook:
@@ -604,10 +613,16 @@ def sample_size(part: Sample, most: int | None = None) -> int:
 
 
 def sample_part(part: Sample, seed: int, most: int | None = None) -> Sample:
-    """Return a part as it is, or a sample of a large one: rows, whole lists where there are many, or comparisons."""
+    """Return a part as it is, or a sample of a large one."""
+    places = sample_places(part, seed, most)
+    return part if places is None else part.take(places)
+
+
+def sample_places(part: Sample, seed: int, most: int | None = None) -> Ints | None:
+    """Return a sample of a large part: rows, whole lists where there are many, or comparisons; None of a small one."""
     size = sample_size(part, most)
     if size == len(part):
-        return part
+        return None
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.choice(len(part), size, replace=False))
     group, n_groups = part.order.group, part.order.n_groups
@@ -617,4 +632,4 @@ def sample_part(part: Sample, seed: int, most: int | None = None) -> Sample:
         chosen = order[: 1 + int(np.searchsorted(np.cumsum(sizes[order]), size))]
         lists = np.flatnonzero(np.isin(group, chosen))
         drawn = lists if len(lists) <= 2 * size else drawn  # but for a list that is itself too long
-    return part.take(drawn)
+    return drawn

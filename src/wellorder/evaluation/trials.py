@@ -184,6 +184,7 @@ def run_trial(
                     deadline=left,
                     most=method.most_searched,
                     one_fit=one_fit,
+                    times=None if task.times is None else task.times[split.train],
                 )
                 searched = time.perf_counter()
                 part.fit(model.set_params(**params))

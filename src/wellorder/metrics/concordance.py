@@ -88,6 +88,11 @@ class PairShare:
         cost = swapped_weight(pairs, self.scores, self.ties) / everything.total
         return float(np.ldexp(cost, of_costs.max(initial=0) - of_pairs.max(initial=0)))
 
+    @property
+    def weight_by_row(self) -> Floats:
+        """W of each row's pairs over ΣW: two rows have each pair, so that the sum is two."""
+        return all_row_shares((self.pairs if self.beside is None else self.beside).in_range[0])
+
     def pair_square(self, value: float) -> float:
         """Return Σψ² over the pairs, ψ = W (h − U)/ΣW, given U; as if all weighed the same."""
         return abs(value * (1.0 - value)) / self.pairs.n_pairs
@@ -852,6 +857,11 @@ class TauParts:
     def rows(self) -> Ints:
         """The rows that have a grade."""
         return np.flatnonzero(self.grades.level >= 0)
+
+    @property
+    def weight_by_row(self) -> Floats:
+        """The share of each row in the pairs of different grades, twice."""
+        return all_row_shares(self.grades.pairs.in_range[0])
 
     def pair_square(self, value: float) -> float:
         """Return Σψ² over the pairs, given τ; as if all weighed the same."""

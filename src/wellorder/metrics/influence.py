@@ -41,8 +41,10 @@ class Influence:
         To first order the values differ from their expectations by the sum over the units; each column's mean is about
         zero.
     few : array of shape (n_units,)
-        √(n/(n − 1)) of the n units about whose mean a unit's part was taken: deviations from a mean of few are too
-        small by its inverse.
+        By which deviations from a mean of few units are too small: √(n/(n − 1)) of n equal ones, more for a unit that
+        makes up much of the mean.
+    degrees : float
+        Of freedom that the units leave: their number less one, less where few of them make up most of the mean.
     unit : {"rows", "groups", "items"}
     number : array of shape (n_units,)
         Of each unit: its row, the first row of its group, or its item.
@@ -59,6 +61,7 @@ class Influence:
     values: Floats
     parts: Floats
     few: Floats
+    degrees: float
     unit: Unit
     number: Ints
     shared: Floats
@@ -144,7 +147,8 @@ def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
     if grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
         by_group = 0.5 * _sums(group, by_row)  # each pair is in the sums of its two rows
-        return _simple(values, by_group, "groups", rows[first])
+        share = 0.5 * _sums(group, parts[0].weight_by_row[rows][:, None])[:, 0]
+        return _unequal(_simple(values, by_group, "groups", rows[first]), share)
     levels, level, count = np.unique(grades.level[rows], return_inverse=True, return_counts=True)
     # of two levels each is a sample of its own (DeLong); of more, the rows are one sample, levels and all
     squares = np.array([part.pair_square(value) for part, value in zip(parts, values, strict=True)])
@@ -157,7 +161,34 @@ def _simple(values: Floats, parts: Floats, unit: Unit, number: Ints, squares: Fl
     nobody = np.zeros((0, len(values))), np.zeros(0, np.int64)
     factor = np.full(len(parts), few_factor(len(parts)))
     squares = np.zeros(len(values)) if squares is None else squares
-    return Influence(values, parts, factor, unit, number, *nobody, squares)
+    return Influence(values, parts, factor, max(len(parts) - 1.0, 1.0), unit, number, *nobody, squares)
+
+
+def _unequal(found: Influence, share: Floats) -> Influence:
+    r"""Correct for units that make up unequal shares p of the values: few large ones are fewer than they are many.
+
+    The values are :math:`U = \sum p_g u_g`, and a part is :math:`p_g (u_g - U)`. With variances :math:`v_g` of u, for
+    which those of lists as long as :math:`\sqrt{p_g}` stand in (1/rows), its square is too small by
+
+    .. math:: v_g / (v_g (1 - 2 p_g) + \textstyle\sum_h p_h^2 v_h)
+
+    and the sum of squares has the degrees of freedom of Satterthwaite's approximation (Bell and McCaffrey, 2002).
+    """
+    p = share / share.sum()
+    kept = p > 0
+    if np.count_nonzero(kept) < 2:
+        return found
+    v = np.where(kept, 1.0 / np.sqrt(np.where(kept, p, 1.0)), 0.0)
+    q = p * v
+    s = float(p @ q)
+    own = np.where(kept, v * (1.0 - 2.0 * p) + s, 1.0)  # the variance of u_g − U
+    few = np.where(kept, np.sqrt(v / own), 1.0)
+    w = (p * few) ** 2
+    # Σ_gh w_g w_h Ω_gh², with Ω the covariance of u_g − U: v_g [g = h] + s − q_g − q_h
+    s0, s1, s2 = float(w.sum()), float(w @ q), float(w @ q**2)
+    squares = s**2 * s0**2 - 4.0 * s * s0 * s1 + 2.0 * s0 * s2 + 2.0 * s1**2
+    squares += float(w**2 @ (own**2 - (s - 2.0 * q) ** 2))
+    return replace(found, few=few, degrees=float(max((w @ own) ** 2 / squares, 1.0)))
 
 
 def few_factor(n: Any) -> Any:
@@ -302,7 +333,7 @@ def paired_test(
     -------
     Difference
         The first one's value less the second one's. Of rows by the normal law; of lists and items by Student's t with
-        their number less one.
+        their number less one, or fewer degrees of freedom where a few lists have most of the pairs.
 
     Examples
     --------
@@ -321,7 +352,7 @@ def paired_test(
     apart = np.array([1.0, -1.0])
     difference = float(apart @ found.values)
     error = float(np.sqrt(max(apart @ found.covariance() @ apart, 0.0))) if found.n_units > 1 else float("nan")
-    law: Any = stats.norm if found.unit == "rows" else stats.t(max(found.n_units - 1, 1))
+    law: Any = stats.norm if found.unit == "rows" else stats.t(found.degrees)
     reach = float(law.isf((1 - confidence) / 2)) * error
     unsure = 1.0 if difference == 0 else float("nan")
     p_value = float(2 * law.sf(abs(difference) / error)) if error > 0 else unsure
