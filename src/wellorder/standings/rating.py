@@ -217,6 +217,7 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     inverse = inverse_information(votes, found.bend) if finite else inverse_of_finite(votes, found.bend, classes)
     middle = _middle(asked, found, clusters)
     cov = inverse if middle is None else inverse @ (middle.matrix + found.pull) @ inverse
+    cov = cov if found.shrunk is None else cov + found.shrunk.widening
     n_units = asked.n_votes if middle is None else middle.n_units
     degrees = float(max(n_units - 1, 1)) if clusters else None
     n = votes.n_items
@@ -361,7 +362,7 @@ def _notes(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness
     if found.shrunk is not None:
         of_w, of_u = found.shrunk.variance
         notes.append(
-            f"a prior takes part: standard deviations of {math.sqrt(of_w):.2g} for a feature's weight and "
-            f"{math.sqrt(of_u):.2g} for an item's own deviation fit the votes best"
+            f"a prior takes part: standard deviations of about {math.sqrt(of_w):.2g} for a feature's weight and "
+            f"{math.sqrt(of_u):.2g} for an item's own deviation fit the votes; intervals allow for others"
         )
     return notes
