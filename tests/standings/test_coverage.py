@@ -27,3 +27,19 @@ def test_ratings_with_features_of_which_the_variances_are_uncertain():
         place = np.array([int(name.split()[1]) for name in table["item"]])
         shares.append(covered(table["low"], table["high"], (ratings - ratings.mean())[place]))
     assert 0.93 <= np.mean(shares) <= 0.97  # with the most likely variances alone, less than 0.93
+
+
+def test_judges_with_few_votes():
+    sides, sharpnesses, ratings = [], [], np.linspace(-1.0, 1.0, 8)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        lean, log_sharp = 0.4 * rng.normal(size=(2, 30))
+        left, right, outcome, _, judge = draw(rng, 600, ratings, judges=(lean, np.exp(log_sharp)))
+        table = wo.rate(wo.Comparisons(left, right, outcome), judge=judge).judges()
+        place, level = table["judge"].cast(int).to_numpy(), log_sharp.mean()
+        # sharpness is told against the judges' mean, and leanings in units that go with it
+        sides.append(covered(table["side_low"], table["side_high"], (lean * np.exp(level))[place]))
+        sharp = np.exp(log_sharp - level)[place]
+        sharpnesses.append(covered(table["sharpness_low"], table["sharpness_high"], sharp))
+    assert np.mean(sides) >= 0.93  # with the most likely variances alone, 0.83 and 0.85
+    assert np.mean(sharpnesses) >= 0.93

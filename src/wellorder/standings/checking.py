@@ -213,7 +213,7 @@ def _by_model(train: Votes, test: Votes, X: Floats | None) -> tuple[Floats, bool
         theta, at, _ = most_likely(merged, pull=pull)
     own = np.zeros((max(train.n_judges, test.n_judges), 2))
     if merged.judge is not None and not pulled:
-        found = fit_judges(merged, theta, pull)
+        found = fit_judges(merged, theta, pull, how_sure=False)
         theta = found.theta
         own[: len(found.own)] = found.own
     ratings, beta = theta[: train.n_items], theta[train.n_items : train.n_items + train.n_effects]

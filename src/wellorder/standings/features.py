@@ -4,13 +4,12 @@ r"""Items with features: a rating is what the features say and a deviation of th
 
 so that r has the covariance :math:`V = \sigma_w^2 X X^\top + \sigma_u^2 I`, but for a level of its own in each island,
 of which nothing is supposed: no prior joins islands. How likely votes are under two variances is found by Laplace's
-approximation. Beforehand any variance is as likely as another up to about 1, and larger ones are less so: then intervals
-cover as often as they should, whatever the variances are (Morris, 1983). Few votes leave the variances uncertain, and with them how far ratings should be pulled: a grid of them, each weighted by how likely it is,
-says by how much the ratings' covariance is larger than with one pair of variances.
+approximation; a grid of them says how much less sure ratings are, as the variances are not known (``variances.py``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,17 +19,11 @@ from scipy.optimize import minimize
 from ..metrics import semidefinite
 from ..sweeps import Floats
 from .likelihood import information, most_likely, shares_of_islands
+from .variances import likely, log_prior, middle_of, shares_of
 from .votes import Votes
 
 _RANGE = (-12.0, 6.0)
 """Logarithms of variances that are looked at."""
-
-
-_DROP = 3.5
-"""How far below the most likely one the logarithm of a density may fall until the grid ends."""
-
-_MOST_NODES = 9
-"""On each side of the most likely variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +58,10 @@ def shrink(votes: Votes, X: Floats) -> Shrunk:
         options={"xatol": 0.1, "fatol": 0.01},
     )
     best = np.clip(found.x, *_RANGE)
-    axes = [_axis(evidence, best, place) for place in range(2)]
+    axes = [likely(evidence.along(best, place), float(best[place])) for place in range(2)]
     nodes = [evidence.at(np.array([of_w, of_u])) for of_w in axes[0] for of_u in axes[1]]
-    density = np.array([node.density for node in nodes])
-    share = np.exp(density - density.max())
-    share /= share.sum()
-    middle = evidence.at(2.0 * np.log(share @ np.exp([0.5 * node.logs for node in nodes])))
+    share = shares_of([node.density for node in nodes])
+    middle = evidence.at(middle_of(share, np.array([node.logs for node in nodes])))
     widening = -middle.covariance
     for weight, node in zip(share, nodes, strict=True):
         if weight > 1e-4 / len(nodes):
@@ -124,29 +115,12 @@ class _Evidence:
         whole = information(votes, at) + pull + self.kept
         evidence = at.value - 0.5 * float(finite @ pull @ finite) - float(np.log(np.diag(root)).sum())
         evidence -= 0.5 * float(np.linalg.slogdet(whole)[1])
-        prior = float((within - 1.5 * np.log1p(np.exp(within))).sum())  # dσ² is σ² d log σ²
         outside = float(np.abs(logs - within).sum())
-        return _Node(within, evidence + prior - outside, pull, finite, whole, self.kept)
+        return _Node(within, evidence + log_prior(within) - outside, pull, finite, whole, self.kept)
 
-
-def _axis(evidence: _Evidence, best: Floats, place: int) -> Floats:
-    """Return the logarithms of one variance that may be, the other held: in steps as its density falls."""
-
-    def fall(step: float) -> float:
-        moved = best.copy()
-        moved[place] += step
-        return top - evidence.at(moved).density
-
-    top = evidence.at(best).density
-    curve = max(0.5 * (fall(0.5) + fall(-0.5)), 1e-3) / 0.125  # a parabola's second derivative
-    step = float(np.clip(1.2 / np.sqrt(curve), 0.2, 1.5))
-    reach = []
-    for sign in (-1.0, 1.0):
-        k = 1
-        while k < _MOST_NODES and fall(sign * k * step) < _DROP:
-            k += 1
-        reach.append(k)
-    return np.asarray(best[place] + step * np.arange(-reach[0], reach[1] + 1))
+    def along(self, best: Floats, place: int) -> Callable[[float], float]:
+        """Return the density along one of the two, the other held."""
+        return lambda log: self.at(np.where(np.arange(2) == place, log, best)).density
 
 
 def _contrasts(votes: Votes) -> Floats:

@@ -4,9 +4,10 @@ r"""Judges: each has a leaning to one side and a sharpness of their own, shrunk 
    \delta_j \sim N(0, \sigma_\delta^2),\; \log \kappa_j \sim N(0, \sigma_\kappa^2)
 
 with s = 1, or 0 on neutral ground. A judge with κ = 0 votes at random, one with κ = 2 decides as if things were twice
-as far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the variances are those under
-which the votes are most likely, by steps of EM with Laplace's approximation. The joint information has a block of two a
-judge, which is eliminated: costs grow with the judges, not with their cube.
+as far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the most likely variances are found
+by steps of EM with Laplace's approximation, and others that may be, along each of the two, say how much less sure all
+else is as they are not known (``variances.py``). The joint information has a block of two a judge, which is eliminated:
+costs grow with the judges, not with their cube.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
+from scipy.optimize import minimize_scalar
 
+from ..metrics import semidefinite
 from ..sweeps import Floats, Ints
 from .likelihood import Expansion, assemble, expand, shares_of_islands, spread
 from .sureness import sums_by_cluster
+from .variances import likely, log_prior, middle_of, most_likely_variance, shares_of
 from .votes import Votes, add_up
 
 _ROUNDS = 100
@@ -28,6 +32,9 @@ _FINE = 1e-3
 
 _HASTE = 8.0
 """Steps of EM that are taken at once, at most."""
+
+_OWN_STEPS = 3
+"""Newton's steps in a judge's own parameters, from close by."""
 
 _LEAST, _MOST = 1e-4, 4.0
 """Variances below the first are none; beyond the second, judges have nothing in common."""
@@ -48,6 +55,10 @@ class JudgeFit:
     at : Expansion
     bend : array of shape (n_parameters,) * 2
         The information on θ that is left when the judges have taken theirs.
+    widening : array of shape (n_parameters,) * 2
+        What the covariance of θ is larger by, as the variances are not known.
+    shorter : float
+        What ratings, effects and δ are multiplied by, so that they are the most likely ones over all κ that may be.
     """
 
     theta: Floats
@@ -56,6 +67,8 @@ class JudgeFit:
     variance: Floats
     at: Expansion
     bend: Floats
+    widening: Floats
+    shorter: float
     _votes: Votes
     _kappa: Floats
     _h: Floats
@@ -111,8 +124,11 @@ class _JudgedSystem:
     own_slope: Floats
 
 
-def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> JudgeFit:
-    """Fit θ and the judges' own parameters, from the θ without judges."""
+def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None, *, how_sure: bool = True) -> JudgeFit:
+    """Fit θ and the judges' own parameters, from the θ without judges.
+
+    Without ``how_sure`` the variances are the most likely ones, and nothing allows for others.
+    """
     assert votes.judge is not None
     penalty = np.zeros((votes.n_parameters,) * 2) if pull is None else pull
     point = _JudgedPoint(theta, np.zeros((votes.n_judges, 2)))
@@ -121,7 +137,7 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
         point, gain = _improve(votes, point, variance, penalty)
         spread_own = point.own - [0.0, point.own[:, 1].mean()]
         expected = spread_own**2 + _posterior(votes, _pose(votes, point, variance, penalty))
-        move = np.log(expected.mean(axis=0) / variance)
+        move = np.log(most_likely_variance(expected.sum(axis=0), votes.n_judges) / variance)
         # EM goes the right way in small steps: longer ones, as long as none turns back
         haste = np.where(move * last > 0, np.minimum(2.0 * haste, _HASTE), 1.0)
         last, before = move, variance
@@ -129,12 +145,142 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None) -> Judge
         settled = np.abs(np.sqrt(variance) - np.sqrt(before)).max() < _FINE
         if settled and gain < 1e-8 * float(votes.weight.sum()):
             break
+    spread_of_variances = _Spread(votes, penalty, point) if how_sure else None
+    if spread_of_variances is not None:
+        variance = spread_of_variances.look(variance)
+        point = spread_of_variances.at(variance).point
     point, variance = _centred(votes, point, variance)
     system = _pose(votes, point, variance, penalty)
-    error = np.sqrt(_posterior(votes, system))
+    own_variance, widening = _posterior(votes, system), np.zeros_like(penalty)
+    if spread_of_variances is not None:
+        own_variance, widening = spread_of_variances.widened(point, system)
+    shorter = _shorter(votes, point, variance, penalty) if how_sure else 1.0
     return JudgeFit(
-        point.theta, point.own, error, variance, system.at, system.bend, votes, system.kappa, system.h, system.share
+        point.theta,
+        point.own,
+        np.sqrt(own_variance),
+        variance,
+        system.at,
+        system.bend,
+        widening,
+        shorter,
+        votes,
+        system.kappa,
+        system.h,
+        system.share,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _JudgedNode:
+    """What follows from two variances among judges."""
+
+    point: _JudgedPoint
+    system: _JudgedSystem
+    density: float
+
+
+class _Spread:
+    """The variances among judges that may be: along each of the two, the other one held."""
+
+    def __init__(self, votes: Votes, penalty: Floats, point: _JudgedPoint) -> None:
+        self.votes, self.penalty, self.start = votes, penalty, point
+        self.kept = shares_of_islands(votes)
+        self.rows: list[tuple[Floats, list[_JudgedNode]]] = []
+        self._known: dict[tuple[float, ...], _JudgedNode] = {}
+
+    def at(self, variance: Floats) -> _JudgedNode:
+        """Fit everything else under two variances."""
+        key = tuple(variance.tolist())
+        if key not in self._known:
+            point, votes = self.start, self.votes
+            enough = 1e-8 * float(votes.weight.sum())
+            for _ in range(_ROUNDS):
+                point, gain = _improve(votes, point, variance, self.penalty)
+                if gain < enough:
+                    break
+            point, centred = _centred(votes, point, variance)
+            system = _pose(votes, point, centred, self.penalty)
+            finite = np.where(np.isfinite(point.theta), point.theta, 0.0)
+            loss = float((point.own**2 / centred).sum()) + votes.n_judges * float(np.log(centred).sum())
+            loss += float(np.linalg.slogdet(system.bend + self.kept)[1] - np.linalg.slogdet(system.blocks)[1].sum())
+            loss += float(finite @ self.penalty @ finite)
+            density = system.at.value - 0.5 * loss + log_prior(np.log(variance))
+            self._known[key] = _JudgedNode(point, system, density)
+        return self._known[key]
+
+    def look(self, best: Floats) -> Floats:
+        """Look along both variances, and return those in the middle."""
+        logs = np.log(best)
+        middle = logs.copy()
+        for place in range(2):
+
+            def moved(log: float, place: int = place) -> _JudgedNode:
+                return self.at(np.exp(np.where(np.arange(2) == place, log, logs)))
+
+            row = likely(lambda log: moved(log).density, float(logs[place]))  # noqa: B023 - used at once
+            nodes = [moved(float(log)) for log in row]
+            shares = shares_of([node.density for node in nodes])
+            middle[place] = middle_of(shares, row)
+            self.rows.append((shares, nodes))
+        return np.asarray(np.exp(middle))
+
+    def widened(self, point: _JudgedPoint, system: _JudgedSystem) -> tuple[Floats, Floats]:
+        """Return the variances of δ and log κ, and what the covariance of θ is larger by than the system's."""
+        own = _posterior(self.votes, system)
+        covariance = linalg.pinvh(system.bend + self.kept)
+        whole_own, whole = own.copy(), np.zeros_like(covariance)
+        for shares, nodes in self.rows:
+            more_own, more = -own, -covariance
+            for share, node in zip(shares, nodes, strict=True):
+                apart = _finite_difference(node.point.theta, point.theta)
+                more_own = more_own + share * (_posterior(self.votes, node.system) + (node.point.own - point.own) ** 2)
+                more = more + share * (linalg.pinvh(node.system.bend + self.kept) + np.outer(apart, apart))
+            whole_own += np.maximum(more_own, 0.0)
+            whole += semidefinite(more)
+        return whole_own, whole
+
+
+def _shorter(votes: Votes, point: _JudgedPoint, variance: Floats, penalty: Floats) -> float:
+    """Return by what ratings are to be multiplied so that the votes are most likely over all κ that a judge may have.
+
+    Of few votes, log κ is known to be not much larger than the best one, but perhaps much smaller: its mean is below
+    it. With the best κ of each, ratings would be too far apart, by a seventh with twenty votes a judge.
+    """
+    free = votes.n_items + votes.n_effects
+
+    def loss(log: float) -> float:
+        theta = point.theta.copy()
+        theta[:free] *= np.exp(log)
+        own = point.own * [np.exp(log), 1.0] - [0.0, log]
+        for _ in range(_OWN_STEPS):
+            at, blocks, slope = _own_system(votes, _JudgedPoint(theta, own), variance)
+            own = own + np.clip(np.linalg.solve(blocks, slope[:, :, None])[:, :, 0], -1.0, 1.0)
+        at, blocks, _ = _own_system(votes, _JudgedPoint(theta, own), variance)
+        finite = np.where(np.isfinite(theta), theta, 0.0)
+        penalised = float((own**2 / variance).sum()) + float(finite @ penalty @ finite)
+        return 0.5 * (penalised + float(np.linalg.slogdet(blocks)[1].sum())) - at.value
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-1.0, 0.2), method="bounded", options={"xatol": 2e-3}).x))
+
+
+def _own_system(votes: Votes, point: _JudgedPoint, variance: Floats) -> tuple[Expansion, Floats, Floats]:
+    """Return the expansion, and Newton's equations in the judges' own parameters, θ held."""
+    assert votes.judge is not None
+    at, _, h = _expanded(votes, point)
+    blocks = np.empty((votes.n_judges, 2, 2))
+    pushed, bent = votes.weight * at.by_d, votes.weight * at.bend_d
+    for k in range(2):
+        for other in range(2):
+            blocks[:, k, other] = add_up(votes.judge, bent * h[:, k] * h[:, other], votes.n_judges)
+        blocks[:, k, k] += 1.0 / variance[k]
+    slope = np.column_stack([add_up(votes.judge, pushed * h[:, k], votes.n_judges) for k in range(2)])
+    return at, blocks, slope - point.own / variance
+
+
+def _finite_difference(one: Floats, other: Floats) -> Floats:
+    """Return one − other; zero for what is not fitted, and infinite in both."""
+    return np.where(np.isfinite(one), one, 0.0) - np.where(np.isfinite(other), other, 0.0)
 
 
 def _centred(votes: Votes, point: _JudgedPoint, variance: Floats) -> tuple[_JudgedPoint, Floats]:

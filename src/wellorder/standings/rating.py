@@ -217,7 +217,7 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     inverse = inverse_information(votes, found.bend) if finite else inverse_of_finite(votes, found.bend, classes)
     middle = _middle(asked, found, clusters)
     cov = inverse if middle is None else inverse @ (middle.matrix + found.pull) @ inverse
-    cov = cov if found.shrunk is None else cov + found.shrunk.widening
+    cov = sum((part.widening for part in (found.shrunk, found.judges) if part is not None), cov)
     n_units = asked.n_votes if middle is None else middle.n_units
     degrees = float(max(n_units - 1, 1)) if clusters else None
     n = votes.n_items
@@ -267,7 +267,9 @@ def _middle(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...]) -> Middl
 def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness) -> Standings:
     """Put what was found into standings, in the units of the data."""
     n, p = len(asked.items), len(asked.effects)
-    scale = np.concatenate([np.ones(n), 1.0 / asked.unit, np.ones(found.votes.n_kinds)])
+    judges = found.judges
+    shorter = 1.0 if judges is None else judges.shorter
+    scale = np.concatenate([np.full(n, shorter), shorter / asked.unit, np.ones(found.votes.n_kinds)])
     back = np.outer(scale, scale)
     theta, classes = found.theta * scale, found.classes
     standings.items_, standings.effects_, standings.controls_ = asked.items, asked.effects, asked.controls
@@ -290,10 +292,9 @@ def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness)
         standings.beta_[effect] = end.middle / asked.unit[effect]
     standings._above, standings._deviance, standings._tally = sure.above, sure.deviance, asked.tally
     standings.n_votes_, standings.n_units_, standings._degrees = asked.n_votes, sure.n_units, sure.degrees
-    judges = found.judges
     standings._judges, standings._judge_votes = asked.judges, asked.judge_votes
-    standings._judge_own = np.zeros((0, 2)) if judges is None else judges.own
-    standings._judge_error = np.zeros((0, 2)) if judges is None else judges.error
+    standings._judge_own = np.zeros((0, 2)) if judges is None else judges.own * [shorter, 1.0]
+    standings._judge_error = np.zeros((0, 2)) if judges is None else judges.error * [shorter, 1.0]
     standings._features = asked.features
     standings._weights = np.zeros(0) if found.shrunk is None else found.shrunk.weights
     standings._how, standings._neutral = _how(asked), asked.neutral
