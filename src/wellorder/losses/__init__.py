@@ -7,7 +7,15 @@ import numpy as np
 from ..sweeps import Floats
 from .exponential import Exponential
 from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
-from .outcomes import Calibration, calibrate, log_total, outcome_shares, root_mean_square, tied_probabilities
+from .outcomes import (
+    Calibration,
+    calibrate,
+    log_total,
+    outcome_shares,
+    outcome_terms,
+    root_mean_square,
+    tied_probabilities,
+)
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
 from .proportional_odds import (
     Give,
@@ -123,6 +131,7 @@ __all__ = [
     "most_likely",
     "ordinal_hinge",
     "outcome_shares",
+    "outcome_terms",
     "risk_at",
     "root_mean_square",
     "smooth_ordinal_hinge",

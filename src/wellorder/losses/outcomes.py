@@ -15,17 +15,25 @@ _MOST_STEPS = 100
 _TINY = 1e-300
 
 
+def outcome_terms(d: Floats, log_nu: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return P(left), P(tie), P(right) of differences, one array each, and log(e^{−d/2} + ν + e^{d/2}).
+
+    The largest term is taken out, so that none overflows. log ν is −∞ where nothing ties.
+    """
+    most = np.maximum(0.5 * np.abs(d), log_nu)
+    left, tie, right = np.exp(-0.5 * d - most), np.exp(log_nu - most), np.exp(0.5 * d - most)
+    total = left + tie + right
+    return left / total, tie / total, right / total, most + np.log(total)
+
+
 def log_total(d: Floats, log_nu: float) -> Floats:
-    """Return log(e^{−d/2} + ν + e^{d/2}); the largest of them is taken out, so that none overflows."""
-    size = 0.5 * np.abs(d)
-    most = np.maximum(size, log_nu)
-    return np.asarray(most + np.log(np.exp(size - most) + np.exp(-size - most) + np.exp(log_nu - most)))
+    """Return log(e^{−d/2} + ν + e^{d/2})."""
+    return outcome_terms(d, log_nu)[3]
 
 
 def outcome_shares(d: Floats, log_nu: float) -> tuple[Floats, Floats, Floats]:
     """Return P(left), P(tie) and P(right) of differences, one array each; log ν is −∞ where nothing ties."""
-    total = log_total(d, log_nu)
-    return np.exp(-0.5 * d - total), np.exp(log_nu - total), np.exp(0.5 * d - total)
+    return outcome_terms(d, log_nu)[:3]
 
 
 def tied_probabilities(d: Floats, log_nu: float) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data import ComparisonTable
+from ..losses import Calibration, calibrate
 from ..order import Comparisons
 from ..ratings import Elo
 from ..sweeps import Bools, Floats, Ints
@@ -29,11 +30,11 @@ _WEAK = 0.25
 """How strongly ratings are pulled to zero in a fold where no finite ones fit: about as the stand-ins of an item that
 won all of ten votes."""
 
-_LEAST_PULL = 0.01
-"""What keeps the slope of Elo's differences finite."""
-
 _STEPS = (2.0, 8.0, 32.0)
 """Elo's K that are tried."""
+
+_ENOUGH = 5_000
+"""Votes by which K is chosen."""
 
 
 @dataclass(frozen=True)
@@ -237,35 +238,47 @@ def _by_coin(train: Votes, test: Votes, side: int | None) -> Floats:
 
 def _by_elo(train: Votes, test: Votes, k: float, side: int | None) -> Floats:
     elo = Elo(k)
-    theta, _ = _calibrated(train, elo.stream(train.left, train.right, train.outcome).difference, side)
-    posed = _as_controls(test, elo.rating(test.right) - elo.rating(test.left), side)
-    return _chances(posed.differences(theta), theta[1 + posed.n_effects :], len(train))
+    meaning = _calibrated(train, elo.stream(train.left, train.right, train.outcome).difference, side)
+    chances = meaning.probabilities(elo.rating(test.right) - elo.rating(test.left), _sides(test, side))
+    return _of_kinds(chances, train)
 
 
 def _best_step(train: Votes, side: int | None) -> float:
-    """Return the K with which later training votes are most likely."""
-    games = train.left, train.right, train.outcome
-    return max(_STEPS, key=lambda k: _calibrated(train, Elo(k).stream(*games).difference, side)[1])
+    """Return the K with which later training votes are most likely; the first ones tell."""
+    some = train.take(np.arange(min(len(train), _ENOUGH)))
+
+    def likelihood(k: float) -> float:
+        before = Elo(k).stream(some.left, some.right, some.outcome).difference
+        chances = _of_kinds(_calibrated(some, before, side).probabilities(before, _sides(some, side)), some)
+        later = slice(len(some) // 2, None)
+        return float(some.weight[later] @ np.log(np.maximum(_of_what_came(some, chances), 1e-300))[later])
+
+    return max(_STEPS, key=likelihood)
 
 
-def _calibrated(train: Votes, before: Floats, side: int | None) -> tuple[Floats, float]:
+def _calibrated(train: Votes, before: Floats, side: int | None) -> Calibration:
     """Fit the slope of Elo's differences, the side and the ties to the later half of the training votes.
 
-    By then ratings have settled, and none has seen the vote that it is held against. Returns also the log-likelihood.
+    By then ratings have settled, and none has seen the vote that it is held against.
     """
-    later = np.arange(len(train) // 2, len(train))
-    posed = _as_controls(train.take(later), before[later], side)
-    pull = np.zeros((posed.n_parameters,) * 2)
-    pull[1, 1] = _LEAST_PULL
-    theta, at, _ = most_likely(posed, pull=pull)
-    return theta, at.value
+    later = slice(len(train) // 2, None)
+    sides = None if side is None else _sides(train, side)[later]
+    return calibrate(before[later], train.outcome[later], train.weight[later], sides=sides)
 
 
-def _as_controls(votes: Votes, differences: Floats, side: int | None) -> Votes:
-    """Return votes on one item alone, with Elo's differences, and the side if it counts, as what may move them."""
-    nobody = np.zeros(len(votes), np.int64)
-    columns = [differences / 400.0] + ([] if side is None else [votes.z[:, side]])
-    return replace(votes, left=nobody, right=nobody, z=np.column_stack(columns), n_items=1, judge=None, stands=None)
+def _sides(votes: Votes, side: int | None) -> Floats:
+    return np.zeros(len(votes)) if side is None else votes.z[:, side]
+
+
+def _of_kinds(chances: Floats, train: Votes) -> Floats:
+    """Return the chances of left, right and each kind of tie, from those of left, tie and right.
+
+    Kinds of ties come as often as in training; a tie that did not come in training may come after all.
+    """
+    kinds = np.array([_weight(train, train.kind == kind) for kind in range(train.n_kinds)]) + 0.5
+    tie = np.maximum(chances[:, 1], 1.0 / len(train))
+    parts = np.column_stack([chances[:, 0], chances[:, 2], tie[:, None] * kinds / kinds.sum()])
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def _chances(d: Floats, log_nu: Floats, n_train: int) -> Floats:

@@ -4,15 +4,16 @@ r"""Judges: each has a leaning to one side and a sharpness of their own, shrunk 
    \delta_j \sim N(0, \sigma_\delta^2),\; \log \kappa_j \sim N(0, \sigma_\kappa^2)
 
 with s = 1, or 0 on neutral ground. A judge with κ = 0 votes at random, one with κ = 2 decides as if things were twice
-as far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the most likely variances are found
-by steps of EM with Laplace's approximation, and others that may be, along each of the two, say how much less sure all
-else is as they are not known (``variances.py``). The joint information has a block of two a judge, which is eliminated:
-costs grow with the judges, not with their cube.
+as far apart. (θ, δ, log κ) maximise the likelihood times the density of δ and log κ; the most likely variances are
+found by steps of EM with Laplace's approximation, and others that may be, along each of the two, say how much less sure
+all else is as they are not known (``variances.py``). The joint information has a block of two a judge, which is
+eliminated: costs grow with the judges, not with their cube.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -214,16 +215,18 @@ class _Spread:
         logs = np.log(best)
         middle = logs.copy()
         for place in range(2):
-
-            def moved(log: float, place: int = place) -> _JudgedNode:
-                return self.at(np.exp(np.where(np.arange(2) == place, log, logs)))
-
-            row = likely(lambda log: moved(log).density, float(logs[place]))  # noqa: B023 - used at once
-            nodes = [moved(float(log)) for log in row]
+            row = likely(partial(self._density, logs, place), float(logs[place]))
+            nodes = [self._moved(logs, place, float(log)) for log in row]
             shares = shares_of([node.density for node in nodes])
             middle[place] = middle_of(shares, row)
             self.rows.append((shares, nodes))
         return np.asarray(np.exp(middle))
+
+    def _moved(self, logs: Floats, place: int, log: float) -> _JudgedNode:
+        return self.at(np.exp(np.where(np.arange(2) == place, log, logs)))
+
+    def _density(self, logs: Floats, place: int, log: float) -> float:
+        return self._moved(logs, place, log).density
 
     def widened(self, point: _JudgedPoint, system: _JudgedSystem) -> tuple[Floats, Floats]:
         """Return the variances of δ and log κ, and what the covariance of θ is larger by than the system's."""

@@ -20,23 +20,25 @@ from typing import TypeAlias
 import numpy as np
 from scipy import linalg
 
+from ..losses import outcome_terms
 from ..sweeps import Floats
 from .votes import Votes, add_up
 
 _MOST_STEPS = 200
 
 
-def _terms(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return e^{−d/2}, e^{d/2} and ν over the largest of them, and its logarithm: so none overflows."""
-    most = np.maximum(0.5 * np.abs(d), log_nu.max(initial=-np.inf))
-    return np.exp(-0.5 * d - most), np.exp(0.5 * d - most), np.exp(log_nu - most[:, None]), most
-
-
 def probabilities(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats]:
     """Return P(left), P(right), and P(tie) with one column a kind."""
     left, right, ties, _ = _terms(d, log_nu)
-    total = left + right + ties.sum(axis=1)
-    return left / total, right / total, ties / total[:, None]
+    return left, right, ties
+
+
+def _terms(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return P(left), P(right), P(tie) by kind, and the logarithm of what they were divided by."""
+    both = float(np.logaddexp.reduce(log_nu))
+    left, tie, right, total = outcome_terms(d, both)
+    kinds = np.exp(log_nu - both) if np.isfinite(both) else np.zeros(len(log_nu))
+    return left, right, tie[:, None] * kinds, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +58,12 @@ class Expansion:
 
 def expand(votes: Votes, d: Floats, log_nu: Floats) -> Expansion:
     """Expand the log-likelihood at differences d of the votes and log ν of the kinds of ties."""
-    left, right, ties, most = _terms(d, log_nu)
-    total = left + right + ties.sum(axis=1)
+    left, right, ties, total = _terms(d, log_nu)
     is_kind = votes.kind[:, None] == np.arange(votes.n_kinds)
     # from exponents, as a probability may round to zero
     chosen = 0.5 * votes.outcome * d + np.where(is_kind, log_nu, 0.0).sum(axis=1)
     counted = votes.weight > 0
-    value = float(votes.weight[counted] @ (chosen - most - np.log(total))[counted])
-    left, right, ties = left / total, right / total, ties / total[:, None]
+    value = float(votes.weight[counted] @ (chosen - total)[counted])
     apart = right - left
     bend_tie = -ties[:, :, None] * ties[:, None, :]
     kinds = np.arange(votes.n_kinds)
