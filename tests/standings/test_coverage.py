@@ -43,3 +43,18 @@ def test_judges_with_few_votes():
         sharpnesses.append(covered(table["sharpness_low"], table["sharpness_high"], sharp))
     assert np.mean(sides) >= 0.93  # with the most likely variances alone, 0.83 and 0.85
     assert np.mean(sharpnesses) >= 0.93
+
+
+def test_votes_that_fade_within_days():
+    shares, ratings = [], np.linspace(-1.0, 1.0, 8)
+    for seed in range(100, 200):
+        rng = np.random.default_rng(seed)
+        left, right, outcome, _, _ = draw(rng, 1000, ratings)
+        days = rng.uniform(0.0, 365.0, 1000)
+        standings = wo.rate(wo.Comparisons(left, right, outcome), half_life=5.0, times=days)
+        table = standings.table()
+        shares.append(covered(table["low"], table["high"], ratings[table["item"].cast(int).to_numpy()]))
+    assert standings.n_units_ < 60
+    assert 0.93 <= np.mean(shares) <= 0.97  # as if they were many, 0.89
+    fewer = wo.rate(wo.Comparisons(left, right, outcome), half_life=0.8, times=days)
+    assert any("take a longer half-life" in note for note in fewer.notes_)

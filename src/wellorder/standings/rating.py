@@ -35,6 +35,7 @@ from .sureness import (
     clustered_middle,
     follow,
     inverse_information,
+    n_told,
     robust_middle,
     sums_by_cluster,
     told_apart,
@@ -168,6 +169,11 @@ class _Estimate:
     judges: JudgeFit | None
     shrunk: Shrunk | None
 
+    @property
+    def n_fitted(self) -> int:
+        """How many parameters were fitted to the votes alone, without a prior to help."""
+        return n_told(self.votes) if self.judges is None and self.shrunk is None else 1
+
     def sums_by_cluster(self, number: Ints, n_clusters: int) -> Any:
         """Return Σ wψ over the votes of each cluster."""
         if self.judges is not None:
@@ -219,7 +225,8 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     cov = inverse if middle is None else inverse @ (middle.matrix + found.pull) @ inverse
     cov = sum((part.widening for part in (found.shrunk, found.judges) if part is not None), cov)
     n_units = asked.n_votes if middle is None else middle.n_units
-    degrees = float(max(n_units - 1, 1)) if clusters else None
+    lost = 1 if clusters else found.n_fitted
+    degrees = None if middle is None else float(max(n_units - lost, 1))
     n = votes.n_items
     if finite:
         above = told_apart(theta[:n], cov[:n, :n], classes.number, confidence, degrees=degrees)
@@ -257,7 +264,9 @@ def _middle(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...]) -> Middl
     if not asked.weighted:
         return None
     judge = found.votes.judge
-    return robust_middle(found.votes, found.at) if judge is None else clustered_middle(found.sums_by_cluster, (judge,))
+    if judge is not None:
+        return clustered_middle(found.sums_by_cluster, (judge,))
+    return robust_middle(found.votes, found.at, found.n_fitted)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -358,8 +367,13 @@ def _notes(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness
     skipped = len(outside) - len(sure.ends)
     if skipped:
         notes.append(f"of {skipped:,} of these, with the fewest votes, no end was looked for: it would take too long")
-    if sure.degrees is not None and sure.n_units < _FEW_CLUSTERS:
+    if asked.clusters and sure.n_units < _FEW_CLUSTERS:
         notes.append(f"there are only {sure.n_units} clusters of one kind: standard errors from so few are rough")
+    elif asked.weighted and sure.n_units <= found.n_fitted:
+        notes.append(
+            f"by their weights, the votes are worth {sure.n_units:,}, and there are {found.n_fitted:,} ratings and "
+            "effects to tell from them: next to nothing is known; take a longer half-life, or other weights"
+        )
     if found.shrunk is not None:
         of_w, of_u = found.shrunk.variance
         notes.append(

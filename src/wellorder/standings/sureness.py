@@ -76,15 +76,24 @@ class Middle:
     n_units: int
 
 
-def robust_middle(votes: Votes, at: Expansion) -> Middle:
-    """Return B for independent votes of different weights."""
-    n = max(float(votes.weight.sum()) ** 2 / max(float(votes.square.sum()), 1e-300), 2.0)
-    square = votes.square * n / (n - 1.0)
+def robust_middle(votes: Votes, at: Expansion, n_fitted: int) -> Middle:
+    """Return B for independent votes of different weights.
+
+    Ratings fit the votes that they were found by better than others: with n votes by their weights, and p parameters
+    that were fitted, squares are too small by (n − p)/n, as in regression.
+    """
+    n = float(votes.weight.sum()) ** 2 / max(float(votes.square.sum()), 1e-300)
+    square = votes.square * n / max(n - n_fitted, 1.0)
     outer = at.by_tie[:, :, None] * at.by_tie[:, None, :]
     matrix = assemble(
         votes, square * at.by_d**2, (square * at.by_d)[:, None] * at.by_tie, square[:, None, None] * outer
     )
     return Middle(matrix, int(n))
+
+
+def n_told(votes: Votes) -> int:
+    """Return how many parameters votes tell: all that are fitted, but for a level in each island."""
+    return int(np.count_nonzero(votes.fitted)) - int(votes.island.max(initial=-1)) - 1
 
 
 def clustered_middle(sums: Callable[[Ints, int], Any], clusters: Sequence[Ints]) -> Middle:
