@@ -3,9 +3,11 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
 import wellorder as wo
+from wellorder.standings import separation
 
 CORE = [("b", "c", 1), ("c", "d", 1), ("d", "b", 1), ("c", "b", 0), ("b", "c", -1), ("b", "d", 1)] * 3
 
@@ -164,3 +166,30 @@ def test_one_judge_who_decides_everything_is_one_vote():
 def test_both_bad_must_be_said():
     with pytest.raises(ValueError, match="do not say which ties were such"):
         rated(CORE, both_bad="own")
+
+
+def test_a_difference_with_an_infinite_rating_has_one_end():
+    standings = rated([("a", "b", -1)] * 10 + [("b", "c", 1), ("b", "c", -1)] * 500)
+    lead, low, high = standings.difference("a", "b")
+    p = 0.05 ** (1 / 10)
+    exact = math.log(p / (1 - p))
+    assert (lead, high) == (math.inf, math.inf)
+    assert exact - 0.7 < low < exact  # each of the two ends may miss half as often
+    assert standings.difference("b", "a") == (-math.inf, -math.inf, -low)
+    # nothing links a and d, though both are infinitely above the others: neither is known to be above the other
+    both = rated([*[("a", "b", -1)] * 10, *[("d", "b", -1)] * 10, *[("b", "c", 1), ("b", "c", -1)] * 50])
+    assert both.difference("a", "d")[1:] == (-math.inf, math.inf)
+
+
+def test_every_end_is_looked_for_among_many_items_with_few_votes(monkeypatch):
+    monkeypatch.setattr(separation, "_WORK_ON_PAIRS", 1e7)  # pairs are not asked about here
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 100, 260)
+    right = (left + rng.integers(1, 100, 260)) % 100
+    ratings = rng.normal(size=100)
+    outcome = np.sign(ratings[right] - ratings[left] + rng.logistic(size=260)).astype(int)
+    standings = wo.rate(wo.Comparisons(left, right, outcome))
+    table = standings.table().filter(pl.col("rating").is_infinite())
+    assert len(table) > 20
+    assert (table["low"].is_finite() | table["high"].is_finite()).mean() > 0.9  # one vote alone says nothing
+    assert not any("no end was looked for" in note for note in standings.notes_)

@@ -26,6 +26,9 @@ from .votes import Votes, add_up
 
 _MOST_STEPS = 200
 
+_LONGEST = 8.0
+"""A step of a rating, at most, in log-odds."""
+
 
 def probabilities(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats]:
     """Return P(left), P(right), and P(tie) with one column a kind."""
@@ -129,7 +132,12 @@ Fit: TypeAlias = tuple[Floats, Expansion, bool]
 
 
 def most_likely(
-    votes: Votes, *, pull: Floats | None = None, hold: Floats | None = None, start: Floats | None = None
+    votes: Votes,
+    *,
+    pull: Floats | None = None,
+    hold: Floats | None = None,
+    start: Floats | None = None,
+    fine: float = 1e-13,
 ) -> Fit:
     """Maximise the log-likelihood less ½ θᵀ·pull·θ by Newton's method with halved steps.
 
@@ -142,28 +150,31 @@ def most_likely(
         A contrast of θ that keeps the value that it has at the start.
     start : array, optional
         Where to begin; mean zero in each island.
+    fine : float, default=1e-13
+        What another step would gain, against the votes' weight, where it ends.
     """
     theta = np.zeros(votes.n_parameters) if start is None else start.copy()
     theta[~votes.fitted] = -np.inf
     kept = shares_of_islands(votes)
-    penalty = np.zeros_like(kept) if pull is None else pull
     total = max(float(votes.weight.sum()), 1e-300)
     first = votes.n_items + votes.n_effects
 
     def valued(point: Floats) -> tuple[float, Expansion]:
         at = expand(votes, votes.differences(point), point[first:])
-        finite = _finite(point)
-        return at.value - 0.5 * float(finite @ penalty @ finite), at
+        return at.value - (0.0 if pull is None else 0.5 * float(_finite(point) @ pull @ _finite(point))), at
 
     value, at = valued(theta)
     for _ in range(_MOST_STEPS):
         w = votes.weight
-        slope = spread(votes, w * at.by_d, w[:, None] * at.by_tie) - penalty @ _finite(theta)
+        slope = spread(votes, w * at.by_d, w[:, None] * at.by_tie)
+        bend = information(votes, at) + kept
+        if pull is not None:
+            slope -= pull @ _finite(theta)
+            bend += pull
         slope[~votes.fitted] = 0.0
-        bend = information(votes, at) + penalty + kept
         step = _step(bend, slope, hold)
         gain = float(slope @ step)
-        if gain <= 1e-13 * total:
+        if gain <= fine * total:
             return theta, at, True
         found = _shorter(valued, theta, step, value, gain)
         if found is None:
@@ -182,13 +193,14 @@ def _step(bend: Floats, slope: Floats, hold: Floats | None) -> Floats:
     scale = float(np.trace(bend)) / len(bend)
     while True:
         try:
-            factor = linalg.cho_factor(bend + ridge * np.eye(len(bend)))
+            ridged = bend + ridge * np.eye(len(bend)) if ridge else bend
+            factor = linalg.cho_factor(ridged, check_finite=False)
             break
         except linalg.LinAlgError:
-            ridge = max(100.0 * ridge, 1e-14 * scale)
-    step = linalg.cho_solve(factor, slope)
+            ridge = max(100.0 * ridge, 1e-12 * scale)
+    step = linalg.cho_solve(factor, slope, check_finite=False)
     if hold is not None:
-        along = linalg.cho_solve(factor, hold)
+        along = linalg.cho_solve(factor, hold, check_finite=False)
         step -= along * (hold @ step) / (hold @ along)
     return np.asarray(step)
 
@@ -196,9 +208,13 @@ def _step(bend: Floats, slope: Floats, hold: Floats | None) -> Floats:
 def _shorter(
     valued: Callable[[Floats], tuple[float, Expansion]], theta: Floats, step: Floats, value: float, gain: float
 ) -> tuple[Floats, float, Expansion] | None:
-    """Halve a step until it gains what its slope promises, in part (Armijo)."""
-    share = 1.0
-    while share > 1e-9:
+    """Halve a step until it gains what its slope promises, in part (Armijo); none is longer than a few log-odds.
+
+    Far out the likelihood hardly bends, and Newton's step would lead beyond all numbers.
+    """
+    share = min(1.0, _LONGEST / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+    least = 1e-9 * share
+    while share > least:
         trial = theta + share * step
         new_value, at = valued(trial)
         if new_value >= value + 1e-4 * share * gain - 1e-13 * abs(value):

@@ -288,13 +288,14 @@ def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness)
     standings.covariance_, standings._inverse = sure.covariance * back, sure.inverse * back
     standings.island_, standings._class = _by_size(found.votes.island), classes.number
     standings._height, standings._core, standings._known = _heights(found.votes, classes), classes.core, classes.known
-    standings._ends = np.full((n, 2), np.nan)
+    standings._ends, standings._further = np.full((n, 2), np.nan), np.full(n, np.nan)
     alone = np.bincount(classes.number)[classes.number] < np.bincount(found.votes.island)[found.votes.island]
     standings._ends[
         ~classes.core | (found.votes.per_item == 0) | (alone & (np.bincount(classes.number)[classes.number] == 1))
     ] = (-np.inf, np.inf)
     for item, end in sure.ends.items():
         standings._ends[item] = (end.low, end.high)
+        standings._further[item] = end.further
     standings._effect_ends = np.full((p, 2), np.nan)
     for effect, end in sure.effect_ends.items():
         standings._effect_ends[effect] = np.array([end.low, end.high]) / asked.unit[effect]

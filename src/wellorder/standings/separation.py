@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import brentq, linprog
+from scipy.optimize import linprog
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..sweeps import Bools, Floats, Ints
-from .likelihood import expand, information, most_likely, shares_of_islands
+from .likelihood import Expansion, expand, information, most_likely, shares_of_islands, spread
 from .sureness import least_pivot
 from .votes import Votes, merge
 
@@ -32,13 +32,22 @@ _THIN = 1e-6
 _FAR = 40.0
 """Log-odds that are as good as infinite."""
 
-_FINE = 1e-3
+_LONGEST = 4.0
+"""A step of an interval's end, at most."""
+
+_FINE = 3e-3
 """How exactly an interval's end is found."""
 
-_WORK = 3e9
-"""Operations for intervals with one end, and as many for the pairs of items between classes; about a second or two."""
+_LEVEL = 1e-9
+"""How exactly a deviance is found, against the votes' weight."""
 
-_FITS_AN_INTERVAL = 25
+_WORK = 3e10
+"""Operations for intervals with one end; about three seconds."""
+
+_WORK_ON_PAIRS = 3e9
+"""Operations for the pairs of items between classes."""
+
+_FITS_AN_INTERVAL = 6
 
 _MOST_CLASSES = 50
 """Classes that a linear programme asks for the side on which they are."""
@@ -83,6 +92,12 @@ class Classes:
     known: Bools
     finite: Bools
     level: Floats
+
+    def sides(self, votes: Votes) -> Floats:
+        """Return 1 for items infinitely above their island's core, −1 for those below; 0 where that is not known."""
+        core = np.zeros(int(votes.island.max(initial=0)) + 1)
+        core[votes.island[self.core]] = self.height[self.core]
+        return np.where(self.known & ~self.core, np.sign(self.height - core[votes.island]), 0.0)
 
     @property
     def is_finite(self) -> bool:
@@ -288,20 +303,30 @@ class Summit:
     alike: Floats
     """How many votes on each item stand for one, as they hang together."""
 
-    def deviance(self, contrast: Floats, value: float) -> float:
-        """Return 2(ℓ − ℓ with a contrast of θ held at a value), by as many votes as are independent."""
+    def held(self, contrast: Floats, value: float, start: Floats | None = None) -> tuple[float, float, Floats]:
+        """Return the deviance with a contrast of θ held at a value, its slope in that value, and θ there.
+
+        A start should be close by; steps from the summit may lead nowhere, as it is level in many directions, and then
+        zero is a better one.
+        """
+        best: tuple[float, Floats, Expansion] | None = None
         far = np.where(np.isfinite(self.theta), self.theta, 0.0)
-        reached = -math.inf
-        # from zero, or, where steps lead nowhere from there, from far out
-        for start in (np.zeros(len(far)), far):
-            moved = start + contrast * ((value - float(contrast @ start)) / float(contrast @ contrast))
-            _, at, converged = most_likely(self.votes, hold=contrast, start=moved)
-            reached = max(reached, at.value)
+        for point in ([far] if start is None else [start, far]) + [np.zeros(len(far))]:
+            finite = np.where(np.isfinite(point), point, 0.0)
+            moved = finite + contrast * ((value - float(contrast @ finite)) / float(contrast @ contrast))
+            theta, at, converged = most_likely(self.votes, hold=contrast, start=moved, fine=_LEVEL)
+            if best is None or at.value > best[0]:
+                best = at.value, theta, at
             if converged:
                 break
+        assert best is not None
+        reached, theta, at = best
+        w = self.votes.weight
+        push = float(contrast @ spread(self.votes, w * at.by_d, w[:, None] * at.by_tie)) / float(contrast @ contrast)
         of_items = contrast[: self.votes.n_items]
         concerned = self.alike[np.abs(of_items) >= 0.5] if of_items.any() else self.alike
-        return max(2.0 * (self.value - reached), 0.0) / float(concerned.max(initial=1.0))
+        alike = float(concerned.max(initial=1.0))
+        return max(2.0 * (self.value - reached), 0.0) / alike, -2.0 * push / alike, theta
 
 
 @dataclass(frozen=True)
@@ -309,52 +334,84 @@ class OneEnded:
     """An interval for a contrast whose estimate is infinite; at least one end is infinite.
 
     ``middle`` stands in for the estimate where a number is needed: there, votes as one-sided as these have an even
-    chance.
+    chance. ``further`` is where the end is with half of the chance to miss, or a little beyond; NaN without an end.
     """
 
     low: float
     high: float
     middle: float
+    further: float
 
 
-def one_ended(summit: Summit, contrast: Floats, level: float) -> OneEnded:
+def one_ended(summit: Summit, contrast: Floats, level: float, side: float = 0.0) -> OneEnded:
     """Return the values of a contrast with which votes as one-sided as these have a chance of 1 − level or more.
 
     Where all votes went one way, their likelihood is that chance, and minus twice its logarithm the deviance. (The
-    chi-square law of the deviance holds for finite estimates only, and would be too short here.)
+    chi-square law of the deviance holds for finite estimates only, and would be too short here.) ``side`` says to which
+    side the contrast is infinite, 1 or −1, if that is known; the interval's end is on the other one.
     """
     sure, even = -2.0 * math.log(1.0 - level), -2.0 * math.log(0.5)
-    low, high = (_crossing(summit, contrast, sure, sign) for sign in (-1.0, 1.0))
-    if math.isinf(low) and math.isinf(high):
-        return OneEnded(low, high, 0.0)
-    sign = -1.0 if math.isinf(high) else 1.0
-    return OneEnded(low, high, _crossing(summit, contrast, even, sign))
+    none = _Crossing(math.inf, 0.0, None)
+    low = replace(none, value=-math.inf) if side < 0 else _crossing(summit, contrast, sure, -1.0)
+    high = none if side > 0 else _crossing(summit, contrast, sure, 1.0, low)
+    if math.isinf(low.value) and math.isinf(high.value):
+        return OneEnded(low.value, high.value, 0.0, math.nan)
+    end, sign = (low, -1.0) if math.isinf(high.value) else (high, 1.0)
+    # the deviance is convex: on its tangent the next goal is reached a little later
+    further = end.value + 2.0 * math.log(2.0) / end.slope if end.slope else sign * math.inf
+    return OneEnded(low.value, high.value, _crossing(summit, contrast, even, sign, end).value, further)
 
 
-def _crossing(summit: Summit, contrast: Floats, goal: float, sign: float) -> float:
-    """Return where the deviance reaches a goal, on the way down or up (``sign``); infinite where it does not."""
+@dataclass(frozen=True, eq=False)
+class _Crossing:
+    """Where the deviance reaches a goal: the value of the contrast, the deviance's slope, and θ there."""
 
-    def beyond(value: float) -> float:
-        return summit.deviance(contrast, value) - goal
+    value: float
+    slope: float
+    theta: Floats | None
 
-    if beyond(sign * _FAR) < 0:
-        return sign * math.inf
-    if beyond(-sign * _FAR) > 0:
-        return -sign * _FAR
-    return float(brentq(beyond, -_FAR, _FAR, xtol=_FINE))
+
+def _crossing(summit: Summit, contrast: Floats, goal: float, sign: float, near: _Crossing | None = None) -> _Crossing:
+    """Return where the deviance reaches a goal, on the way down or up (``sign``); infinite where it does not.
+
+    The deviance is convex, so that Newton's steps come to the crossing from beyond; a step is not longer than a few.
+    The search begins ``near`` another crossing.
+    """
+    value = 0.0 if near is None or math.isinf(near.value) else near.value
+    theta = None if near is None else near.theta
+    low, high = -_FAR, _FAR
+    slope = 0.0
+    while high - low > _FINE:
+        found, slope, theta = summit.held(contrast, value, theta)
+        beyond = found > goal
+        if sign * value >= _FAR and not beyond:
+            return _Crossing(sign * math.inf, slope, theta)
+        # invariant: the crossing is from low to high, but for one that is further than far
+        low, high = (value, high) if beyond == (sign < 0) else (low, value)
+        step = (goal - found) / slope if slope * sign > 0 else sign * _LONGEST
+        if abs(step) < _FINE:
+            return _Crossing(value + step, slope, theta)
+        value = float(np.clip(value + np.clip(step, -_LONGEST, _LONGEST), -_FAR, _FAR))
+        if not low <= value <= high:
+            value = 0.5 * (low + high)
+    return _Crossing(value, slope, theta)
 
 
 def bounds_of(summit: Summit, classes: Classes, level: float) -> dict[int, OneEnded]:
     """Return the intervals of items outside their island's core, against its mean; of many, those with most votes."""
     votes, count = summit.votes, summit.votes.per_item
     outside = np.flatnonzero(~classes.core & (count > 0))
-    outside = outside[np.argsort(-count[outside], kind="stable")][: _n_fits(votes) // _FITS_AN_INTERVAL]
-    return {int(item): one_ended(summit, against_core(votes, classes, int(item)), level) for item in outside}
+    outside = outside[np.argsort(-count[outside], kind="stable")][: _n_fits(votes, _WORK) // _FITS_AN_INTERVAL]
+    sides = classes.sides(votes)
+    return {
+        int(item): one_ended(summit, against_core(votes, classes, int(item)), level, float(sides[item]))
+        for item in outside
+    }
 
 
-def _n_fits(votes: Votes) -> int:
+def _n_fits(votes: Votes, work: float) -> int:
     """Return how many fits may be made: a fit costs its votes and the cube of its parameters, a few times."""
-    return int(_WORK / (5.0 * (votes.n_parameters**3 / 3.0 + 50.0 * len(votes)) + 1e6))
+    return int(work / (5.0 * (votes.n_parameters**3 / 3.0 + 50.0 * len(votes)) + 1e6))
 
 
 def against_core(votes: Votes, classes: Classes, item: int) -> Floats:
@@ -376,11 +433,13 @@ def deviances_across(summit: Summit, classes: Classes) -> Floats:
     out = np.full((n, n), np.nan)
     same_island = votes.island[:, None] == votes.island
     first, second = np.nonzero(np.triu(same_island & (classes.number[:, None] != classes.number), 1))
-    busiest = np.argsort(-np.minimum(count[first], count[second]), kind="stable")[: _n_fits(votes)]
+    busiest = np.argsort(-np.minimum(count[first], count[second]), kind="stable")[: _n_fits(votes, _WORK_ON_PAIRS)]
     for a, b in zip(first[busiest], second[busiest], strict=True):
         contrast = np.zeros(votes.n_parameters)
         contrast[a], contrast[b] = 1.0, -1.0
-        found = summit.deviance(contrast, 0.0)
+        level = np.where(np.isfinite(theta), theta, 0.0)
+        level[[a, b]] = level[b if classes.core[b] else a]  # the one that is far away comes, not the other
+        found = summit.held(contrast, 0.0, level)[0]
         sign = np.sign(theta[a] - theta[b])
         out[a, b], out[b, a] = sign * found, -sign * found
     return out

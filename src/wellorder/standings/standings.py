@@ -95,6 +95,7 @@ class Standings(Stored, BaseEstimator):
     _core: Bools
     _known: Bools
     _ends: Floats
+    _further: Floats
     _effect_ends: Floats
     _above: Bools
     _deviance: Floats
@@ -225,15 +226,42 @@ class Standings(Stored, BaseEstimator):
         return float(self._law().cdf(apart / error))
 
     def difference(self, a: Any, b: Any) -> tuple[float, float, float]:
-        """Return how far a is above b on the scale, and the ends of its interval; NaN where no votes link the two."""
+        """Return how far a is above b on the scale, and the ends of its interval; NaN where no votes link the two.
+
+        Where a rating is infinite, so is the difference, and the interval has one end at most: that of the one item
+        less that of the other, each with half of the chance to miss.
+        """
         i, j = self._find(a), self._find(b)
         factor, _ = SCALES[self.scale]
+        if self.island_[i] != self.island_[j]:
+            return math.nan, -math.inf, math.inf
         if self._class[i] != self._class[j]:
-            lead = np.sign(self._deviance[i, j]) * math.inf if self.island_[i] == self.island_[j] else math.nan
-            return float(lead), -math.inf, math.inf
+            return self._infinite_difference(i, j)
         error = float(difference_errors(self._of_items(), self._class)[i, j])
         apart, reach = float(self.ratings_[i] - self.ratings_[j]), self._quantile() * error
         return factor * apart, factor * (apart - reach), factor * (apart + reach)
+
+    def _infinite_difference(self, i: int, j: int) -> tuple[float, float, float]:
+        factor, _ = SCALES[self.scale]
+        low, high = (self._ends_with_half(place) for place in (i, j))
+        ends = [low[0] - high[1], low[1] - high[0]]
+        if self._above[i, j]:
+            ends[0] = max(ends[0], 0.0)
+        if self._above[j, i]:
+            ends[1] = min(ends[1], 0.0)
+        deviance = float(self._deviance[i, j])
+        lead = deviance if deviance == deviance else float(self._height[i] - self._height[j])
+        known = deviance == deviance or (self._known[i] and self._known[j])
+        return math.copysign(math.inf, lead) if known and lead else math.nan, factor * ends[0], factor * ends[1]
+
+    def _ends_with_half(self, place: int) -> tuple[float, float]:
+        """Return between what a rating lies, each end with half of the chance that an interval has to miss."""
+        if self._core[place]:
+            reach = self._quantile() * math.sqrt(max(float(self.covariance_[place, place]), 0.0))
+            return float(self.ratings_[place]) - reach, float(self.ratings_[place]) + reach
+        low, high = self._ends[place]
+        further = float(self._further[place])
+        return (further if math.isfinite(low) else -math.inf), (further if math.isfinite(high) else math.inf)
 
     def needed(self, a: Any, b: Any) -> float:
         """Return how many more votes on a against b tell them apart with a power of 80 %.
@@ -407,6 +435,7 @@ class Standings(Stored, BaseEstimator):
             "_core": flags("n"),
             "_known": flags("n"),
             "_ends": figures("n", 2),
+            "_further": figures("n"),
             "_effect_ends": figures("p", 2),
             "_above": flags("n", "n"),
             "_deviance": figures("n", "n"),
