@@ -266,8 +266,9 @@ def _cautions(look: StandingsLook) -> list[str]:
 def _summary(look: StandingsLook) -> tuple[str, ...]:
     standings = look.standings
     parts = [counted(len(standings.items_), "item"), counted(standings.n_votes_, "vote")]
-    if len(standings._judges):
-        parts.append(counted(len(standings._judges), "judge"))
+    n_judges = len(standings.judges())
+    if n_judges:
+        parts.append(counted(n_judges, "judge"))
     return tuple(parts)
 
 
@@ -323,7 +324,7 @@ class _ItemTable:
 
 def _table(look: StandingsLook, gap: int) -> _ItemTable:
     standings, rows = look.standings, look.rows
-    tally = standings._tally[look.places]
+    tally = standings.tally_[look.places]
     has_bad = bool(tally[:, 3].any())
     low, high = _reach(rows)
     behind = _behind_first(look)
@@ -714,7 +715,7 @@ def _steps(look: StandingsLook) -> list[tuple[str, str]]:
         ("Votes", _about_votes(look)),
         (
             "Model",
-            f"{standings._how}. Each item has a rating; the further two are apart, the more often the higher wins, and "
+            f"{standings.how_}. Each item has a rating; the further two are apart, the more often the higher wins, and "
             "the rarer is a tie. The ratings are those under which the votes are most likely"
             f"{'' if len(standings.features()) else ', with no penalty on them'}.",
         ),
@@ -746,7 +747,7 @@ def _steps(look: StandingsLook) -> list[tuple[str, str]]:
 def _about_votes(look: StandingsLook) -> str:
     standings = look.standings
     text = f"{counted(standings.n_votes_, 'vote')} on {counted(len(standings.items_), 'item')}"
-    if "clustered by" in standings._how:
+    if "clustered by" in standings.how_:
         text += f", which hang together in clusters: there are {standings.n_units_:,} of these, of the kind with fewest"
     elif standings.n_units_ != standings.n_votes_:
         text += f"; by their weights they are worth {standings.n_units_:,} equal ones"

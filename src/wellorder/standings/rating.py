@@ -300,14 +300,14 @@ def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness)
     for effect, end in sure.effect_ends.items():
         standings._effect_ends[effect] = np.array([end.low, end.high]) / asked.unit[effect]
         standings.beta_[effect] = end.middle / asked.unit[effect]
-    standings._above, standings._deviance, standings._tally = sure.above, sure.deviance, asked.tally
+    standings._above, standings._deviance, standings.tally_ = sure.above, sure.deviance, asked.tally
     standings.n_votes_, standings.n_units_, standings._degrees = asked.n_votes, sure.n_units, sure.degrees
     standings._judges, standings._judge_votes = asked.judges, asked.judge_votes
     standings._judge_own = np.zeros((0, 2)) if judges is None else judges.own * [shorter, 1.0]
     standings._judge_error = np.zeros((0, 2)) if judges is None else judges.error * [shorter, 1.0]
     standings._features = asked.features
     standings._weights = np.zeros(0) if found.shrunk is None else found.shrunk.weights
-    standings._how, standings._neutral = _how(asked), asked.neutral
+    standings.how_, standings._neutral = _how(asked), asked.neutral
     standings.notes_ = [*asked.notes, *_notes(standings, asked, found, sure)]
     return standings
 

@@ -75,6 +75,10 @@ class Standings(Stored, BaseEstimator):
         Votes, and how many votes or clusters were taken to be independent.
     notes_ : list of str
         What somebody who uses these standings should know.
+    tally_ : array of shape (n_items, 4)
+        Votes lost, tied, won, and, of the ties, those in which both were called bad.
+    how_ : str
+        How it was computed, in one sentence.
     """
 
     items_: Array
@@ -88,6 +92,8 @@ class Standings(Stored, BaseEstimator):
     n_votes_: int
     n_units_: int
     notes_: list[str]
+    tally_: Floats
+    how_: str
     _inverse: Floats
     _degrees: float | None
     _class: Ints
@@ -99,14 +105,12 @@ class Standings(Stored, BaseEstimator):
     _effect_ends: Floats
     _above: Bools
     _deviance: Floats
-    _tally: Floats
     _judges: Array
     _judge_votes: Floats
     _judge_own: Floats
     _judge_error: Floats
     _features: Array
     _weights: Floats
-    _how: str
     _neutral: str
 
     def __init__(self, scale: str = "log-odds", confidence: float = 0.95) -> None:
@@ -129,7 +133,7 @@ class Standings(Stored, BaseEstimator):
         factor, level = SCALES[self.scale]
         order = self._order()
         rank_low, rank_high = rank_sets(self._above, self.island_)
-        losses, ties, wins = self._tally[:, :3].T
+        losses, ties, wins = self.tally_[:, :3].T
         frame = pl.DataFrame(
             {
                 "item": self.items_.tolist(),
@@ -439,14 +443,14 @@ class Standings(Stored, BaseEstimator):
             "_effect_ends": figures("p", 2),
             "_above": flags("n", "n"),
             "_deviance": figures("n", "n"),
-            "_tally": floats("n", 4),
+            "tally_": floats("n", 4),
             "_judges": names("j"),
             "_judge_votes": floats("j"),
             "_judge_own": floats("j", 2),
             "_judge_error": floats("j", 2, low=0.0),
             "_features": names("f"),
             "_weights": floats("f"),
-            "_how": text(),
+            "how_": text(),
             "_neutral": text(),
             "scale": one_of(*SCALES),
             "confidence": number(above=0.0, high=1.0),
