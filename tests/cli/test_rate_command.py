@@ -95,7 +95,10 @@ def test_a_page_is_written(votes, run):
         (["--control", "judge"], "votes.csv, line 2: the control 'judge': the column 'judge' has the text 'j0'"),
         (["--neutral", "judge"], "give --side"),
         (["--half-life", "30d"], "name the column with --time"),
-        (["--time", "day", "--half-life", "soon"], "write a positive number, or one such as 365d"),
+        (
+            ["--time", "day", "--half-life", "soon"],
+            "give a positive number, of days where times are dates, or one such as '365d'",
+        ),
         (["--features"], "read it with --items"),
         (["--winner", "model_a", "--loser", "model_b", "--drop", "winner", "--side"], "not who stood where"),
     ],
@@ -109,7 +112,7 @@ def test_a_half_life_in_days_needs_dates(votes, run):
     assert len(told["standings"]) == 4
     text = (votes / "votes.csv").read_text(encoding="utf-8").replace("2024-", "").replace("-", "")
     (votes / "days.csv").write_text(text, encoding="utf-8")
-    assert "holds numbers, no dates" in failing(run, "rate", "days.csv", "--time", "day", "--half-life", "60d")
+    assert "the times are numbers, no dates" in failing(run, "rate", "days.csv", "--time", "day", "--half-life", "60d")
 
 
 def test_files_without_votes_are_refused(tmp_path, run):

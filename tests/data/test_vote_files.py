@@ -319,3 +319,40 @@ def test_words_of_an_arena_are_understood_wherever_the_columns_are_named(tmp_pat
     table = wo.read(path, left="x1", right="x2", outcome="res")
     assert table.comparisons.outcome.tolist() == [-1, 1, 0]
     assert table.both_bad.tolist() == [False, False, True]
+
+
+def test_ones_and_zeros_of_who_won(tmp_path):
+    header = "id,model_a,model_b,prompt,winner_model_a,winner_model_b,winner_tie\n"
+    found = games(tmp_path, header + "1,ada,bob,x,1,0,0\n2,bob,eve,y,0,1,0\n3,eve,ada,z,0,0,1\n")
+    assert read_back(found) == AS_VOTED
+    assert found.columns.columns == ["id", "prompt"]
+    assert "by winner_model_a, winner_model_b and winner_tie" in found.understood
+    refuses(tmp_path, header + "1,ada,bob,x,1,0,1\n", "should have one 1 among them", line=2)
+    refuses(tmp_path, header + "1,ada,bob,x,2,0,0\n", "in column 'winner_model_a' is neither 1 nor 0", line=2)
+
+
+def test_results_as_of_chess(tmp_path):
+    chess = "White,Black,Result\nada,bob,1-0\nbob,eve,0-1\neve,ada,1/2-1/2\n"
+    assert read_back(games(tmp_path, chess)) == AS_VOTED
+    # beside scores, which say more, it is a column as any other
+    league = "home_team,away_team,home_score,away_score,result\nada,bob,2,1,H\nbob,eve,0,1,A\neve,ada,1,1,D\n"
+    found = games(tmp_path, league)
+    assert read_back(found) == AS_VOTED
+    assert found.columns.columns == ["result"]
+
+
+def test_times_reach_ratings_that_fade(tmp_path):
+    days = "".join(f"ada,bob,{1 if k % 3 else -1},2024-01-{k + 1:02d}\n" for k in range(20))
+    text = f"left,right,outcome,day\n{days}eve,ada,1,2034-01-01\n"
+    plain, dated = games(tmp_path, text), games(tmp_path, text, time="day")
+    assert dated.comparisons.times.dtype.kind == "M"
+    ada = list(dated.items.ids).index("ada")
+
+    def rated(table, system):
+        return wo.ratings.RatingRanker(system).fit(table.items.X, table.comparisons).system_
+
+    # ten years on, little is known of ada
+    by_order, by_time = (rated(table, wo.ratings.Glicko()).deviations_[ada] for table in (plain, dated))
+    assert by_time > 1.5 * by_order
+    by_order, by_time = (rated(table, wo.ratings.Elo()).ratings_.tolist() for table in (plain, dated))
+    assert by_time == by_order

@@ -246,3 +246,34 @@ def test_features_and_ratings_are_shrunk_by_the_data():
     assert any("a prior takes part" in note for note in found.notes_)
     with pytest.raises(ValueError, match="read it with items="):
         wo.rate(wo.read(frame), features=True)
+
+
+def test_half_lives_are_written_as_on_the_command_line():
+    rng = np.random.default_rng(3)
+    left, right, outcome, _, _ = draw(rng, 300, np.array([0.5, 0.0, -0.5]))
+    votes, dates = wo.Comparisons(left, right, outcome), np.datetime64("2024-01-01") + rng.integers(0, 700, 300)
+    year = wo.rate(votes, half_life=365.0, times=dates).ratings_
+    assert wo.rate(votes, half_life="365d", times=dates).ratings_ == pytest.approx(year)
+    assert wo.rate(votes, half_life="1y", times=dates).ratings_ == pytest.approx(year, abs=1e-3)
+    for wrong in ("soon", "-3d", True, "d"):
+        with pytest.raises(ValueError, match="such as '365d'"):
+            wo.rate(votes, half_life=wrong, times=dates)
+    with pytest.raises(ValueError, match="numbers, no dates"):
+        wo.rate(votes, half_life="365d", times=np.arange(300))
+
+
+def test_controls_may_be_a_data_frame_and_predictions_ask_for_one_a_pair():
+    rng = np.random.default_rng(4)
+    left, right, outcome, longer, _ = draw(rng, 400, np.array([0.5, 0.0, -0.5]), length=0.6)
+    votes = wo.Comparisons(left, right, outcome)
+    expected = wo.rate(votes, controls={"length": longer})
+    found = wo.rate(votes, controls=pl.DataFrame({"length": longer}))
+    assert found.effects().equals(expected.effects())
+    two = found.predict(["0", "1"], ["1", "2"], controls=pl.DataFrame({"length": [1.0, 1.0]}))
+    assert two.equals(found.predict(["0", "1"], ["1", "2"], controls={"length": 1.0}))
+    with pytest.raises(ValueError, match=r"the control 'length' has the shape \(3,\), and there are 2 pairs"):
+        found.predict(["0", "1"], ["1", "2"], controls={"length": [1.0, 2.0, 3.0]})
+    with pytest.raises(TypeError, match="takes a mapping of names to arrays"):
+        found.predict("0", "1", controls=[1.0])
+    with pytest.raises(ValueError, match="must be of one length, got 2 and 1"):
+        found.predict(["0", "1"], ["2"])

@@ -122,7 +122,7 @@ def test_few_clusters_are_said_to_be_few():
         ({"controls": {"length": [math.nan] + [1.0] * (len(CORE) - 1)}}, "is missing in vote 1"),
         ({"clusters": ["judge"]}, "names a column"),
         ({"counts": [0.5] * len(CORE)}, "it is a number of votes"),
-        ({"half_life": -1.0, "times": np.arange(len(CORE))}, "half_life must be a positive number"),
+        ({"half_life": -1.0, "times": np.arange(len(CORE))}, "give a positive number"),
         ({"times": np.arange(len(CORE))}, "goes with half_life="),
         ({"neutral": [2] * len(CORE), "side": True}, "write 1 or 0"),
     ],

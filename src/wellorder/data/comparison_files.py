@@ -16,7 +16,7 @@ from ..suggest import nearest
 from ..sweeps import Array, Ints
 from ..writing import counted
 from .lines import DataError, shorten
-from .roles import Roles, holds_dates, make_table, read_times, read_weights
+from .roles import Roles, as_dates, holds_dates, make_table, read_times, read_weights
 from .sheet import Sheet, as_text, first_row, settle
 from .table import (
     BY_SIDE,
@@ -109,6 +109,7 @@ def read_comparisons(sheet: Sheet, roles: Roles, described: Sheet | None) -> Com
     times = read_times(sheet, roles.time)
     # ratings go by the order of the comparisons
     dated = replace(found, times=times, time=roles.time, dated=holds_dates(sheet, roles.time))
+    comparisons.times = as_dates(times) if dated.dated else times
     return dated.take(np.argsort(times, kind="stable"))
 
 
@@ -191,6 +192,8 @@ def _read_results(
 ) -> Outcomes:
     if way.scores is not None:
         return Outcomes(_by_scores(sheet, way.scores), None)
+    if way.flags is not None:
+        return Outcomes(_by_flags(sheet, way.flags), None)
     if verdicts is None:
         return Outcomes(np.full(len(sides[0]), -1, np.int8), None)
     codes, distinct = verdicts
@@ -249,6 +252,23 @@ def _by_scores(sheet: Sheet, columns: tuple[str, str]) -> Ints:
                 row,
             )
     return (scores[1] - scores[0]).sign().cast(pl.Int8).to_numpy()
+
+
+def _by_flags(sheet: Sheet, columns: tuple[str, str, str]) -> Ints:
+    """Return outcomes by columns of ones and zeros: of the left one, of the right one, and of ties."""
+    flags = []
+    for name in columns:
+        column = settle(sheet, name).cast(pl.Float64, strict=False)
+        wrong = column.is_null() | ~column.is_in([0.0, 1.0])
+        if wrong.any():
+            row = first_row(wrong)
+            raise sheet.error(f"{shorten(str(sheet.frame[name][row]))} in column {name!r} is neither 1 nor 0", row)
+        flags.append(column)
+    several = (flags[0] + flags[1] + flags[2]) != 1.0
+    if several.any():
+        row = first_row(several)
+        raise sheet.error(f"{', '.join(columns[:2])} and {columns[2]} should have one 1 among them, and have not", row)
+    return (flags[1] - flags[0]).cast(pl.Int8).to_numpy()
 
 
 def _find_signs(verdicts: Verdicts | None, otherwise: Signs) -> Signs:

@@ -246,6 +246,11 @@ def read_times(sheet: Sheet, name: str) -> Floats:
 _MICROSECONDS_A_DAY = 86_400e6
 
 
+def as_dates(days: Floats) -> Array:
+    """Return days since 1970 as dates."""
+    return np.asarray(np.rint(days * _MICROSECONDS_A_DAY).astype("datetime64[us]"))
+
+
 def _dates(sheet: Sheet, name: str, column: pl.Series) -> pl.Series:
     """Read dates as ISO 8601 has them, with a dot or a slash for the dash as well; what is none is an error."""
     written = column.str.replace_all(r"^(\d{4})[./](\d{1,2})[./](\d{1,2})", "${1}-${2}-${3}")

@@ -39,6 +39,10 @@ SIDES: tuple[tuple[str, str], ...] = (
 """The two that were compared."""
 VERDICTS = ("outcome", "winner")
 """Which of them won."""
+RESULT = "result"
+"""A column that says so as well, if its words are such: 1-0, 0-1 and 1/2-1/2, or those of the columns of the two."""
+FLAG, FLAG_OF_TIES = "winner_", "winner_tie"
+"""Columns of ones and zeros: winner_model_a, winner_model_b and winner_tie of model_a and model_b."""
 WON: tuple[tuple[str, str], ...] = (
     ("winner", "loser"),
     ("winner_name", "loser_name"),
@@ -54,7 +58,7 @@ SCORES: tuple[tuple[str, str], ...] = (
 """What the home team and the away team scored."""
 
 
-_SPELLED = {_plain(name): name for pair in (*SIDES, *WON, *SCORES, VERDICTS) for name in pair}
+_SPELLED = {_plain(name): name for pair in (*SIDES, *WON, *SCORES, VERDICTS, (RESULT,)) for name in pair}
 """Every name that is recognised, by its plain form."""
 
 
@@ -128,6 +132,8 @@ class Way:
         The columns of what they scored: more is better.
     first_wins : bool
         Whether left is the column of winners, and right that of losers.
+    flags : three of str or None
+        The columns with a 1 where the left one won, where the right one did, and where they tied.
     """
 
     left: str
@@ -135,11 +141,13 @@ class Way:
     verdict: str | None = None
     scores: tuple[str, str] | None = None
     first_wins: bool = False
+    flags: tuple[str, str, str] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that it looks at."""
-        return (self.left, self.right, *(() if self.verdict is None else (self.verdict,)), *(self.scores or ()))
+        verdict = () if self.verdict is None else (self.verdict,)
+        return (self.left, self.right, *verdict, *(self.scores or ()), *(self.flags or ()))
 
     @property
     def is_judged(self) -> bool:
@@ -152,6 +160,8 @@ class Way:
         pair = f"{self.left} against {self.right}"
         if self.scores is not None:
             return f"{pair}, by {self.scores[0]} and {self.scores[1]}"
+        if self.flags is not None:
+            return f"{pair}, by {self.flags[0]}, {self.flags[1]} and {self.flags[2]}"
         return pair if self.verdict is None else f"{pair}, outcome in {self.verdict}"
 
     @property
@@ -234,6 +244,7 @@ def _ways(sheet: Sheet, named: VoteColumns) -> list[Way]:
         winner, loser = named.winner or has.get("winner"), named.loser or has.get("loser")
         return [] if winner is None or loser is None else [Way(winner, loser, first_wins=True)]
     found = [] if given else [Way(*pair, first_wins=True) for pair in _pairs(has, WON)]
+    spoken_of: list[Way] = []
     for pair in _sides(has, named):
         if named.outcome is not None:
             found.append(Way(*pair, verdict=named.outcome))
@@ -244,7 +255,25 @@ def _ways(sheet: Sheet, named: VoteColumns) -> list[Way]:
             found += [Way(*pair, verdict=free[name]) for name in VERDICTS if name in free]
             if "left" in given or _plain(pair[0]).startswith("home"):
                 found += [Way(*pair, scores=scores) for scores in _pairs(free, SCORES)]
-    return found
+            found += _by_flags(sheet, pair)
+            if RESULT in free and _says_who_won(sheet, Way(*pair, verdict=free[RESULT])):
+                spoken_of.append(Way(*pair, verdict=free[RESULT]))
+    return found or spoken_of
+
+
+def _by_flags(sheet: Sheet, pair: tuple[str, str]) -> list[Way]:
+    """Return the way to read columns of ones and zeros, one for each of the two and one for ties."""
+    names = {_plain(name): name for name in sheet.frame.columns}
+    found = [names.get(_plain(name)) for name in (FLAG + pair[0], FLAG + pair[1], FLAG_OF_TIES)]
+    left, right, tie = found
+    return [] if left is None or right is None or tie is None else [Way(*pair, flags=(left, right, tie))]
+
+
+def _says_who_won(sheet: Sheet, way: Way) -> bool:
+    """Say whether a column holds nothing but words for who won, at least one of them for a side."""
+    said = {str(word).strip().lower() for word in as_text(sheet, str(way.verdict)).drop_nulls().unique()}
+    words = {**WORDS, **way.own_words()}
+    return said <= set(words) and any(words[word] for word in said)
 
 
 def _by_plain_name(sheet: Sheet) -> dict[str, str]:

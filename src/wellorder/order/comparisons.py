@@ -64,6 +64,8 @@ class Comparisons:
     ----------
     names : array of objects or None
         What each item is called, where :meth:`from_names` has numbered them.
+    times : array of shape (m,) or None
+        When each was made, as numbers or dates, where a file says so: ratings whose certainty fades with time go by it.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Comparisons:
     """
 
     names: Array | None = None
+    times: Array | None = None
 
     def __init__(self, left: Any, right: Any, outcome: Any, weights: Any = None) -> None:
         self.left, self.right = _item_numbers(left, "left"), _item_numbers(right, "right")
@@ -151,6 +154,7 @@ class Comparisons:
         part = copy(self)
         part.left, part.right, part.outcome = (ends[places] for ends in (self.left, self.right, self.outcome))
         part.weight = None if self.weight is None else self.weight[places]
+        part.times = None if self.times is None else self.times[places]
         return part
 
     def to_pairs(self, n_rows: int, balance: Balance = "pairs") -> ListedPairs:

@@ -34,6 +34,8 @@ class UncertainSystem(StreamedSystem):
     deviation: float
     period: Any
 
+    goes_by_time = True
+
     period_: float
     """The length of a period in the times of the games: in days, if they are dates. Not set where none had a time."""
 

@@ -37,9 +37,9 @@ class RatingRanker(Stored, BaseEstimator):
     """Scores items by rating them as players: the baseline for models that look at the items' features.
 
     It knows only the rows that it was fitted with, in the same order; comparisons count as played one after another, in
-    the order in which they stand. What the first move is worth, where the system has such a parameter, is taken account
-    of in the ratings, and is no part of the scores: it is ``advantage_``, and belongs to a comparison, not to an item.
-    An item that ties with itself says nothing.
+    the order in which they stand, and where they have ``times``, Glickman's systems go by these. What the first move is
+    worth, where the system has such a parameter, is taken account of in the ratings, and is no part of the scores: it
+    is ``advantage_``, and belongs to a comparison, not to an item. An item that ties with itself says nothing.
 
     Parameters
     ----------
@@ -94,7 +94,8 @@ class RatingRanker(Stored, BaseEstimator):
             raise ValueError(
                 "there is nothing to learn a direction from: no comparison of two items was decided (1 or -1)"
             )
-        self.system_ = (Davidson() if self.system is None else clone(self.system)).fit(games)
+        system = Davidson() if self.system is None else clone(self.system)
+        self.system_ = system.fit(games, time=games.times if system.goes_by_time else None)
         self.system_._meaning()  # once, and kept with the model
         _warn_if_one_side_wins(self.system_, games)
         self.ratings_ = self.system_.rating(np.arange(n_rows))
@@ -198,8 +199,7 @@ def _between_two(y: Comparisons) -> Comparisons:
     kept = y.left != y.right
     if y.weight is not None:
         kept &= y.weight > 0
-    weight = None if y.weight is None else y.weight[kept]
-    return y if kept.all() else Comparisons(y.left[kept], y.right[kept], y.outcome[kept], weight)
+    return y if kept.all() else y.take(np.flatnonzero(kept))
 
 
 def _shape(X: Any) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -306,6 +306,9 @@ class RatingSystem(Stored, BaseEstimator):
     """A rating a player, changed by games; the player with the higher rating is expected to win."""
 
     together: bool
+
+    goes_by_time: ClassVar[bool] = False
+    """Whether ratings depend on how long ago games were, and not on their order alone."""
 
     players_: dict[Hashable, int]
     """Each player's number: their place in ``ratings_``."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,7 +35,7 @@ class Options:
     clusters: Sequence[Any] | Mapping[str, Any] = ()
     judge: Column | None = None
     counts: Column | None = None
-    half_life: float | None = None
+    half_life: float | str | None = None
     times: Any = None
     both_bad: str = "tie"
     features: bool = False
@@ -277,6 +277,8 @@ class _Beside:
         """Return differences, right minus left, by name."""
         if isinstance(given, str):
             given = (given,)
+        if not isinstance(given, Mapping) and hasattr(given, "columns"):  # a data frame: a column a control
+            given = {str(name): np.asarray(given[name]) for name in given.columns}
         if not isinstance(given, Mapping) and not all(isinstance(name, str) for name in given):
             raise TypeError("controls= takes names of columns, or a mapping of names to arrays: {'length': array}")
         if isinstance(given, Mapping):
@@ -346,15 +348,13 @@ class _Source(_Beside):
         if times is None:
             how = "give times=" if self.table is None else "read the file with time=, the column that says so"
             raise ValueError(f"half_life= needs to know when votes were given; {how}")
-        if not isinstance(options.half_life, Real) or not options.half_life > 0:
-            raise ValueError(
-                f"half_life must be a positive number, of days where times are dates; got {options.half_life!r}"
-            )
         moments = np.asarray(times)
+        dated = moments.dtype.kind == "M" or (self.table is not None and options.times is None and self.table.dated)
+        half_life = read_half_life(options.half_life, dated=dated)
         if moments.dtype.kind == "M":
             moments = (moments - moments.min()) / np.timedelta64(1, "D")
         when = self.numbers(moments, "times")
-        return np.asarray(own * 0.5 ** ((when.max() - when) / options.half_life))
+        return np.asarray(own * 0.5 ** ((when.max() - when) / half_life))
 
     def features(self) -> tuple[Floats, Array]:
         """Return the items' features, grades included, with mean zero."""
@@ -365,6 +365,33 @@ class _Source(_Beside):
         X = np.asarray(encoder.transform(items.X), dtype=float)
         names = encoder.get_feature_names_out().tolist()
         return X - X.mean(axis=0), as_names(names)
+
+
+_DAYS = {"h": 1.0 / 24.0, "d": 1.0, "w": 7.0, "m": 365.25 / 12.0, "y": 365.25}
+
+
+def read_half_life(given: Any, *, dated: bool) -> float:
+    """Read a half-life: a number in the units of the times, or text such as 365d: hours, days, weeks, months or years.
+
+    Parameters
+    ----------
+    given : float or str
+    dated : bool
+        Whether times are dates, so that such units mean something.
+    """
+    unit = given[-1:].lower() if isinstance(given, str) else ""
+    try:
+        value = float(given[:-1]) * _DAYS[unit] if unit in _DAYS else float(given)
+    except (TypeError, ValueError):
+        value = math.nan
+    if isinstance(given, bool) or not (value > 0 and math.isfinite(value)):
+        raise ValueError(
+            f"half_life={given!r} is no time: give a positive number, of days where times are dates, or one such as "
+            "'365d', '12w', '36h' or '2y'"
+        )
+    if unit in _DAYS and not dated:
+        raise ValueError(f"half_life={given!r}: the times are numbers, no dates; give a number in their units")
+    return value
 
 
 def predict_pairs(standings: Standings, pairs: PairTable) -> pl.DataFrame:

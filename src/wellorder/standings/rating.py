@@ -55,7 +55,7 @@ def rate(
     clusters: Sequence[Any] | Mapping[str, Any] = (),
     judge: Column | None = None,
     counts: Column | None = None,
-    half_life: float | None = None,
+    half_life: float | str | None = None,
     times: Any = None,
     both_bad: Literal["tie", "own"] = "tie",
     features: bool = False,
@@ -81,7 +81,7 @@ def rate(
         Whether one side may have an advantage, as teams at home do, or answers shown first.
     neutral : column, optional
         True where no side has one. A column is a name, if ``votes`` is a table, or an array with an entry a vote.
-    controls : sequence of names, or mapping of names to arrays, default=()
+    controls : sequence of names, mapping of names to arrays, or data frame, default=()
         What else differs between the two and may move votes: an array of differences, right minus left; a column of
         them; or a name such as ``"length"``, where a table has ``length_a`` and ``length_b``, ``length_left`` and
         ``length_right``, ``left_length`` and ``right_length`` and the like.
@@ -91,8 +91,9 @@ def rate(
         Who gave a vote: each judge then has a leaning to one side and a sharpness of their own, shrunk by the data.
     counts : column, optional
         How many equal votes a row stands for.
-    half_life : float, optional
-        After which time a vote counts half, in the units of its time: days, where that is a date.
+    half_life : float or str, optional
+        After which time a vote counts half, in the units of its time: days, where that is a date. Of dates also
+        ``"365d"``, ``"12w"``, ``"36h"`` or ``"2y"``.
     times : array, optional
         When each vote was given, where ``votes`` are Comparisons; a table read with ``time=`` knows.
     both_bad : {"tie", "own"}, default="tie"

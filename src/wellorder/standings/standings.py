@@ -320,16 +320,20 @@ class Standings(Stored, BaseEstimator):
 
     def _moved(self, n: int, controls: Mapping[str, Any] | None, neutral: Any) -> Floats:
         """Return what the effects add to each difference."""
-        given = dict(controls or {})
+        if controls is not None and not isinstance(controls, Mapping) and not hasattr(controls, "columns"):
+            raise TypeError("controls= takes a mapping of names to arrays, {'length': array}, or a data frame")
+        given = (
+            {} if controls is None else {str(name): controls[name] for name in getattr(controls, "columns", controls)}
+        )
         unknown = [name for name in given if name not in self.controls_]
         if unknown:
             raise ValueError(f"there is no control {unknown[0]!r}; {suggest(unknown[0], self.controls_.tolist())}")
         moved = np.zeros(n)
         for name, beta in zip(self.effects_, self.beta_, strict=True):
             if name in given:
-                moved += beta * np.asarray(given[name], dtype=float)
+                moved += beta * _one_each(given[name], n, f"the control {name!r}")
             elif name == "side" and name not in self.controls_:
-                moved += beta * (1.0 if neutral is None else 1.0 - np.asarray(neutral, dtype=float))
+                moved += beta * (1.0 if neutral is None else 1.0 - _one_each(neutral, n, "neutral"))
         return moved
 
     # ----------------------------------------------------------------------------------------------
@@ -472,6 +476,19 @@ def _check_parameters(covariance: Any, sizes: Sizes) -> None:
 _SHOWN = 10
 
 _SHOWN_IN_HTML = 30
+
+
+def _one_each(values: Any, n: int, what: str) -> Floats:
+    """Return a number for each of n pairs; one alone is the same for all."""
+    try:
+        found = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} should be numbers, one a pair, right minus left; got {values!r}") from None
+    if found.ndim and found.shape != (n,):
+        raise ValueError(f"{what} has the shape {found.shape}, and there are {n:,} pairs; give one entry a pair")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{what} is missing or infinite for a pair; give a finite number")
+    return np.broadcast_to(found, (n,))
 
 
 def _counts(values: Floats) -> Array:

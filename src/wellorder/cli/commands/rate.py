@@ -105,8 +105,9 @@ def command(
     options = {name: given.pop(name) for name in asked}
     refuse_overwriting([*given["data"], given["items"]], output, save, report)
     table = say_understood(read_votes(**given), uses_columns=True)
-    if half_life is not None:
-        options["half_life"] = read_half_life(half_life, table)
+    if half_life is not None and table.times is None:
+        raise click.UsageError("--half-life needs to know when votes were given; name the column with --time")
+    options["half_life"] = half_life
     standings = rate(table, **options)
     if as_json:
         print_json(_as_json(standings))
@@ -124,27 +125,6 @@ def command(
     if report is not None:
         _write_page(standings, table, options, report)
         say(f"report: {report}", err=as_json)
-
-
-_DAYS = {"h": 1.0 / 24.0, "d": 1.0, "w": 7.0, "m": 365.25 / 12.0, "y": 365.25}
-
-
-def read_half_life(written: str, table: ComparisonTable) -> float:
-    """Read a half-life: a number in the units of the times, or one of hours, days, weeks, months or years."""
-    if table.times is None:
-        raise click.UsageError("--half-life needs to know when votes were given; name the column with --time")
-    unit = written[-1:].lower()
-    try:
-        value = float(written[:-1]) * _DAYS[unit] if unit in _DAYS else float(written)
-    except ValueError:
-        value = math.nan
-    if not (value > 0 and math.isfinite(value)):
-        raise click.UsageError(f"--half-life {written}: write a positive number, or one such as 365d, 12w, 36h or 2y")
-    if unit in _DAYS and not table.dated:
-        raise click.UsageError(
-            f"--half-life {written}: the column {table.time!r} holds numbers, no dates; give a number in its units"
-        )
-    return value
 
 
 def _print(standings: Standings) -> None:
