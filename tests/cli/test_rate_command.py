@@ -118,3 +118,30 @@ def test_a_half_life_in_days_needs_dates(votes, run):
 def test_files_without_votes_are_refused(tmp_path, run):
     (tmp_path / "wines.csv").write_text("ph,quality\n3.1,5\n3.2,6\n", encoding="utf-8")
     assert "it holds no votes on two things that are recognised" in failing(run, "rate", "wines.csv")
+
+
+def test_saved_standings_are_judged_on_other_votes(votes, run):
+    lines = (votes / "votes.csv").read_text(encoding="utf-8").splitlines()
+    (votes / "early.csv").write_text("\n".join(lines[:401]) + "\n", encoding="utf-8")
+    (votes / "late.csv").write_text("\n".join([lines[0], *lines[401:]]) + "\n", encoding="utf-8")
+    for name, options in (("plain.wo", []), ("whole.wo", ["--side", "--control", "length"])):
+        assert run("rate", "early.csv", *options, "--save", name).code == 0
+    found = {}
+    for name in ("plain.wo", "whole.wo"):
+        told = run("evaluate", name, "late.csv", "--json")
+        found[name] = {row["metric"]: row for row in json.loads(told.out)}
+    assert set(found["whole.wo"]) == {"comparison_log_loss", "comparison_rps", "swapped_pairs"}
+    for metric, row in found["whole.wo"].items():  # effects are part of what is predicted
+        assert row["low"] < row["value"] < row["high"] < found["plain.wo"][metric]["value"]
+    # the value is that of the chances that predict gives
+    chances = list(csv.DictReader(io.StringIO(run("predict", "whole.wo", "late.csv").out)))
+    column = {"model_a": "p_left", "tie": "p_tie", "model_b": "p_right"}
+    came = [float(row[column[line.split(",")[2]]]) for row, line in zip(chances, lines[401:], strict=True)]
+    loss = found["whole.wo"]["comparison_log_loss"]
+    assert loss["value"] == pytest.approx(-np.mean(np.log(came)))
+    assert loss["high"] - loss["value"] == pytest.approx(1.96 * np.std(np.log(came)) / np.sqrt(200), rel=1e-3)
+    told = run("evaluate", "whole.wo", "late.csv", "--metric", "rps", "--metric", "comparison_auc")
+    assert "95 % interval" in told.out
+    assert "there is no metric 'ndcg@10'" in failing(run, "evaluate", "whole.wo", "late.csv", "--metric", "ndcg@10")
+    (votes / "stranger.csv").write_text("model_a,model_b,winner\nada,bo,tie\n", encoding="utf-8")
+    assert "did you mean 'bob'?" in failing(run, "evaluate", "whole.wo", "stranger.csv")

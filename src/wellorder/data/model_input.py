@@ -38,7 +38,8 @@ def as_table_model(model: Any, path: PathLike) -> TableRanker:
     """Return a model that was loaded from a file if it knows its columns; refuse any other."""
     if type(model).__name__ == "Standings":
         raise DataError(
-            os.fspath(path), "it holds standings, which 'wellorder predict' takes, and wellorder.load in Python"
+            os.fspath(path),
+            "it holds standings, which 'wellorder predict' and 'wellorder evaluate' take, and wellorder.load in Python",
         )
     if not isinstance(model, TableRanker):
         raise DataError(

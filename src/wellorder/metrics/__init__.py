@@ -1,6 +1,6 @@
 """How good an ordering is: pure functions of grades and scores, and their names."""
 
-from .comparisons import ComparisonROC, comparison_auc, comparison_error, comparison_roc
+from .comparisons import ComparisonROC, VoteValues as VoteValues, comparison_auc, comparison_error, comparison_roc
 from .concordance import (
     auc_consecutive,
     auc_ovo,

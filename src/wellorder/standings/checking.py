@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
+from scipy import stats
 
-from ..data import ComparisonTable
+from ..data import ComparisonTable, PairTable
 from ..losses import Calibration, calibrate
+from ..metrics import VoteValues, parse
 from ..order import Comparisons
 from ..ratings import Elo
 from ..sweeps import Bools, Floats, Ints
-from .asking import Asked, Options, ask
+from .asking import Asked, Options, ask, predict_pairs
 from .features import shrink
 from .judges import fit_judges
 from .likelihood import information, most_likely, probabilities
 from .separation import may_be_infinite
+from .standings import Standings
 from .sureness import clustered_middle
 from .votes import Votes, merge
 
@@ -161,6 +166,83 @@ def check_fit(
         in_order,
         n_pulled,
     )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What standings reach on votes by a metric, with an interval; NaN where a metric has none."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+
+
+JUDGED_BY = ("comparison_log_loss", "comparison_rps", "swapped_pairs")
+"""What standings are judged by on new votes, unless somebody says otherwise."""
+
+
+def evaluate_votes(
+    standings: Standings, votes: ComparisonTable, metrics: Sequence[str] = (), *, confidence: float = 0.95
+) -> list[Judged]:
+    """Judge standings on votes that they were not made from, effects included; intervals take votes for independent.
+
+    Parameters
+    ----------
+    standings : Standings
+    votes : ComparisonTable
+        What :func:`wellorder.read` gives of a file of votes on items of the standings, columns of controls included.
+    metrics : sequence of str, default=()
+        Metrics of comparisons or of their probabilities; log loss, ranked probability score and swapped pairs unless
+        given.
+    confidence : float, default=0.95
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import wellorder as wo
+    >>> from wellorder.standings import evaluate_votes
+    >>> votes = wo.read(pl.DataFrame({"left": list("abcab"), "right": list("bcacc"), "outcome": [1, -1, 0, 1, 1]}))
+    >>> [each.metric for each in evaluate_votes(wo.rate(votes), votes)]
+    ['comparison_log_loss', 'comparison_rps', 'swapped_pairs']
+    """
+    wanted = [parse(each, "comparisons") for each in metrics or JUDGED_BY]
+    compared = votes.comparisons
+    pairs = PairTable(
+        votes.source, votes.items, compared.left, compared.right, columns=votes.columns, places=votes.places
+    )
+    chances = predict_pairs(standings, pairs)
+    tie = chances.select(pl.sum_horizontal(pl.col("^p_tie|p_both_bad$"))).to_series().to_numpy()
+    left, right = (chances[name].to_numpy() for name in ("p_left", "p_right"))
+    n = len(compared)
+    # each vote is on two items of its own, as effects move single votes; the left one scores nothing
+    met = Comparisons(np.arange(n), n + np.arange(n), compared.outcome, compared.weight)
+    with np.errstate(divide="ignore"):
+        scores = np.r_[np.zeros(n), np.log(right) - np.log(left)]
+        log_nu = float(np.logaddexp.reduce(standings.log_nu_))
+    foretold = np.column_stack([left, tie, right])
+    threshold = max(2.0 * log_nu, 0.0)  # a tie is called where it is likelier than either side
+    found = []
+    for metric in wanted:
+        of_chances, parts_of = metric.definition.judges_probabilities, metric.definition.parts
+        if parts_of is None:
+            found.append(Judged(str(metric), float(metric(met, scores, threshold=threshold)), math.nan, math.nan))
+            continue
+        parts = parts_of(met, foretold) if of_chances else parts_of(met, scores, threshold=threshold)
+        if isinstance(parts, VoteValues):
+            value, reach = _mean_and_reach(parts, confidence)
+        else:  # what came had no chance at all, or nothing was decided
+            value, reach = (math.inf if of_chances else math.nan), math.nan
+        found.append(Judged(str(metric), value, value - reach, value + reach))
+    return found
+
+
+def _mean_and_reach(parts: VoteValues, confidence: float) -> tuple[float, float]:
+    """Return a weighted mean, and how far its interval reaches, votes being independent."""
+    share = parts.weight / parts.weight.sum()
+    mean = float(share @ parts.values)
+    rest = share * (parts.values - mean)
+    return mean, float(stats.norm.isf((1.0 - confidence) / 2.0) * np.sqrt(rest @ rest))
 
 
 # --------------------------------------------------------------------------------------------------

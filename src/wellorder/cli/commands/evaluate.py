@@ -15,6 +15,7 @@ from ..output import columns_that_fit, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...evaluation import RunDifference
+    from ...standings import Standings
 
 
 @click.command(
@@ -23,6 +24,7 @@ Examples:
   wellorder evaluate wines.wo test-wines.csv
   wellorder evaluate ranker.wo test.letor --metric swapped_pairs --metric ndcg@10 --metric map
   wellorder evaluate players.wo games.csv --items players.csv
+  wellorder evaluate standings.wo later-votes.csv
   wellorder evaluate players.wo games.csv --items players.csv --metric comparison_error --metric comparison_brier
   wellorder evaluate run.txt --qrels qrels.txt
   wellorder evaluate old-run.txt new-run.txt --qrels qrels.txt --metric ndcg@10
@@ -51,6 +53,9 @@ def command(
 ) -> None:
     """Judge a model on a file with grades or comparisons; target and group are as stored in the model.
 
+    Standings that 'wellorder rate' has saved are judged on votes, effects included, with 95 % intervals that take votes
+    for independent.
+
     With --qrels, judge a TREC run as trec_eval does: items without a judgement are not relevant, ties are ordered by
     item, and queries that are in one file only are left out. Two runs are compared query by query, with an interval of
     the difference and a randomisation test.
@@ -64,10 +69,15 @@ def command(
             return
         found = _judge_run(model, metrics, qrels)
     elif data:
-        from ...data import load_table_model, read_for
+        from ...data import as_table_model, read_for
         from ...evaluation import evaluate_table
+        from ...persistence import load
 
-        ranker = load_table_model(model)
+        loaded = load(model)
+        if type(loaded).__name__ == "Standings":
+            _judge_standings(loaded, data, metrics, items, as_json, named)
+            return
+        ranker = as_table_model(loaded, model)
         table = say_understood(read_for(ranker, data, judged=True, items=items, **named))
         found = evaluate_table(ranker, table, metrics)
     else:
@@ -79,6 +89,40 @@ def command(
         print_table(["metric", "value"], rows, right=(1,))
         if any(value != value for value in found.values()):
             say("–: not defined here; 'wellorder check' says what there is to judge by", err=True)
+
+
+def _judge_standings(
+    standings: Standings,
+    data: tuple[str, ...],
+    metrics: tuple[str, ...],
+    items: str | None,
+    as_json: bool,
+    named: dict[str, Any],
+) -> None:
+    from ...data import ComparisonTable, read
+    from ...standings import evaluate_votes
+
+    if items is not None:
+        raise click.UsageError("standings know their items by name; leave --items out")
+    table = read(list(data), **named)
+    if not isinstance(table, ComparisonTable):
+        raise click.UsageError(
+            f"{data[0]}: it holds no votes on two things that are recognised; name their columns with --left, --right "
+            "and --outcome"
+        )
+    found = evaluate_votes(standings, say_understood(table, uses_columns=True), metrics)
+    if as_json:
+        print_json([asdict(each) for each in found])
+        return
+    rows = [
+        (
+            each.metric,
+            write_metric(each.value, digits=6),
+            "–" if each.low != each.low else f"{each.low:.4f} to {each.high:.4f}",
+        )
+        for each in found
+    ]
+    print_table(["metric", "value", "95 % interval"], rows, right=(1, 2))
 
 
 def _judge_run(path: str, metrics: tuple[str, ...], qrels: str) -> dict[str, float]:
