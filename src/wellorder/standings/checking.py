@@ -169,7 +169,7 @@ def check_fit(
 
 
 @dataclass(frozen=True)
-class Judged:
+class VoteScore:
     """What standings reach on votes by a metric, with an interval; NaN where a metric has none."""
 
     metric: str
@@ -184,7 +184,7 @@ JUDGED_BY = ("comparison_log_loss", "comparison_rps", "swapped_pairs")
 
 def evaluate_votes(
     standings: Standings, votes: ComparisonTable, metrics: Sequence[str] = (), *, confidence: float = 0.95
-) -> list[Judged]:
+) -> list[VoteScore]:
     """Judge standings on votes that they were not made from, effects included; intervals take votes for independent.
 
     Parameters
@@ -226,14 +226,14 @@ def evaluate_votes(
     for metric in wanted:
         of_chances, parts_of = metric.definition.judges_probabilities, metric.definition.parts
         if parts_of is None:
-            found.append(Judged(str(metric), float(metric(met, scores, threshold=threshold)), math.nan, math.nan))
+            found.append(VoteScore(str(metric), float(metric(met, scores, threshold=threshold)), math.nan, math.nan))
             continue
         parts = parts_of(met, foretold) if of_chances else parts_of(met, scores, threshold=threshold)
         if isinstance(parts, VoteValues):
             value, reach = _mean_and_reach(parts, confidence)
         else:  # what came had no chance at all, or nothing was decided
             value, reach = (math.inf if of_chances else math.nan), math.nan
-        found.append(Judged(str(metric), value, value - reach, value + reach))
+        found.append(VoteScore(str(metric), value, value - reach, value + reach))
     return found
 
 

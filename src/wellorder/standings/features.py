@@ -50,7 +50,7 @@ class Shrunk:
 
 def shrink(votes: Votes, X: Floats) -> Shrunk:
     """Find the variances of the features' weights and of the deviations; X has columns of mean zero."""
-    evidence = _Evidence(votes, X)
+    evidence = _PriorFits(votes, X)
     found = minimize(
         lambda logs: -evidence.at(logs).density,
         [-2.0, -2.0],
@@ -90,7 +90,7 @@ class _Node:
         return np.asarray(linalg.inv(self.whole) - self.kept)
 
 
-class _Evidence:
+class _PriorFits:
     """How likely the votes are under variances of the prior."""
 
     def __init__(self, votes: Votes, X: Floats) -> None:

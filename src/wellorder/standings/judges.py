@@ -146,15 +146,15 @@ def fit_judges(votes: Votes, theta: Floats, pull: Floats | None = None, *, how_s
         settled = np.abs(np.sqrt(variance) - np.sqrt(before)).max() < _FINE
         if settled and gain < 1e-8 * float(votes.weight.sum()):
             break
-    spread_of_variances = _Spread(votes, penalty, point) if how_sure else None
-    if spread_of_variances is not None:
-        variance = spread_of_variances.look(variance)
-        point = spread_of_variances.at(variance).point
+    others = _LikelyVariances(votes, penalty, point) if how_sure else None
+    if others is not None:
+        variance = others.look(variance)
+        point = others.at(variance).point
     point, variance = _centred(votes, point, variance)
     system = _pose(votes, point, variance, penalty)
     own_variance, widening = _posterior(votes, system), np.zeros_like(penalty)
-    if spread_of_variances is not None:
-        own_variance, widening = spread_of_variances.widened(point, system)
+    if others is not None:
+        own_variance, widening = others.widened(point, system)
     shorter = _shorter(votes, point, variance, penalty) if how_sure else 1.0
     return JudgeFit(
         point.theta,
@@ -181,7 +181,7 @@ class _JudgedNode:
     density: float
 
 
-class _Spread:
+class _LikelyVariances:
     """The variances among judges that may be: along each of the two, the other one held."""
 
     def __init__(self, votes: Votes, penalty: Floats, point: _JudgedPoint) -> None:
