@@ -30,19 +30,22 @@ def test_ratings_with_features_of_which_the_variances_are_uncertain():
 
 
 def test_judges_with_few_votes():
-    sides, sharpnesses, ratings = [], [], np.linspace(-1.0, 1.0, 8)
+    sides, sharpnesses, lengths, ratings = [], [], [], np.linspace(-1.0, 1.0, 8)
     for seed in range(12):
         rng = np.random.default_rng(seed)
         lean, log_sharp = 0.4 * rng.normal(size=(2, 30))
         left, right, outcome, _, judge = draw(rng, 600, ratings, judges=(lean, np.exp(log_sharp)))
-        table = wo.rate(wo.Comparisons(left, right, outcome), judge=judge).judges()
+        standings = wo.rate(wo.Comparisons(left, right, outcome), judge=judge)
+        table = standings.judges()
         place, level = table["judge"].cast(int).to_numpy(), log_sharp.mean()
         # sharpness is told against the judges' mean, and leanings in units that go with it
         sides.append(covered(table["side_low"], table["side_high"], (lean * np.exp(level))[place]))
         sharp = np.exp(log_sharp - level)[place]
+        lengths.append(ratings @ standings.ratings_ / (ratings @ ratings) / np.exp(level))
         sharpnesses.append(covered(table["sharpness_low"], table["sharpness_high"], sharp))
     assert np.mean(sides) >= 0.93  # with the most likely variances alone, 0.83 and 0.85
     assert np.mean(sharpnesses) >= 0.93
+    assert abs(np.mean(lengths) - 1.0) < 0.09  # with the most likely sharpness alone, 1.13
 
 
 def test_votes_that_fade_within_days():

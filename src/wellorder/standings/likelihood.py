@@ -59,6 +59,13 @@ class Expansion:
     bend_tie: Floats
 
 
+def log_chances(votes: Votes, d: Floats, log_nu: Floats) -> Floats:
+    """Return the logarithm of the chance of what came, one a vote, even where that chance rounds to zero."""
+    is_kind = votes.kind[:, None] == np.arange(votes.n_kinds)
+    chosen = 0.5 * votes.outcome * d + np.where(is_kind, log_nu, 0.0).sum(axis=1)
+    return np.asarray(chosen - _terms(d, log_nu)[3])
+
+
 def expand(votes: Votes, d: Floats, log_nu: Floats) -> Expansion:
     """Expand the log-likelihood at differences d of the votes and log ν of the kinds of ties."""
     left, right, ties, total = _terms(d, log_nu)
