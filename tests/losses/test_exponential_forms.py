@@ -33,13 +33,13 @@ def the_same(scores, order, rtol=1e-12):
 
 
 @pytest.mark.parametrize("balance", ["pairs", "groups"])
-@given(case=cases())
+@given(case=cases(two_weights=True))
 @both_forms
 def test_plain_numbers_equal_logarithms(balance, form, cell_form, case):
     the_same(case.scores, case.grades.balanced(balance))
 
 
-@given(case=cases())
+@given(case=cases(two_weights=True))
 @both_forms
 def test_logarithms_equal_the_sum_over_every_pair(cell_form, case):
     value, gradient, diagonal, _ = in_logarithms(case.scores, case.grades.pairs)

@@ -33,7 +33,7 @@ def test_a_loss_has_its_obvious_formula(name):
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("balance", ["pairs", "groups"])
-@given(case=cases())
+@given(case=cases(two_weights=True))
 @both_forms
 def test_equals_the_sum_over_every_pair(name, balance, form, cell_form, case):
     pairs = case.grades.balanced(balance)

@@ -13,7 +13,7 @@ from wellorder.metrics import swapped_pairs
 
 
 @pytest.mark.parametrize("ties", ["error", "half"])
-@given(case=cases())
+@given(case=cases(two_weights=True))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_equals_the_count_over_every_pair(ties, form, cell_form, case):
     listed = case.listed

@@ -31,14 +31,15 @@ CURVATURES: dict[str, Callable[[float], float]] = {
 }
 
 
-def list_pairs(level, group, weight, table):
-    """Return [(i, j, W_ij)]: row i should stand above row j."""
+def list_pairs(level, group, weight, table, below=None):
+    """Return [(i, j, W_ij)]: row i should stand above row j; ``below`` is what rows weigh there, if something else."""
+    below = weight if below is None else below
     pairs = []
     for i in range(len(level)):
         for j in range(len(level)):
             if level[i] < 0 or level[j] < 0 or group[i] != group[j]:
                 continue
-            w = table[level[j], level[i]] * weight[i] * weight[j]
+            w = table[level[j], level[i]] * weight[i] * below[j]
             if w > 0:
                 pairs.append((i, j, w))
     return pairs

@@ -106,8 +106,8 @@ def test_a_sample_keeps_rare_levels_and_every_pair_its_weight():
         rows, sample = pairs.sample(5_000, np.random.default_rng(seed))
         assert np.count_nonzero(y[rows] == 2) == 30
         low, high, _ = sample.cells.pairs
-        weight = sample.cells.weight[low] * sample.cells.weight[high]
+        weight = sample.cells.lower[low] * sample.cells.upper[high]
         shares.append(weight / weight.sum())
     low, high, _ = pairs.cells.pairs
-    weight = pairs.cells.weight[low] * pairs.cells.weight[high]
+    weight = pairs.cells.lower[low] * pairs.cells.upper[high]
     np.testing.assert_allclose(np.mean(shares, axis=0), weight / weight.sum(), rtol=0.05)

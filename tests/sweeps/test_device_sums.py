@@ -36,7 +36,7 @@ def by_row(windows, values):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(case=cases())
+@given(case=cases(two_weights=True))
 def test_every_pair_is_counted_once(case, cell_form, put):
     pairs = case.grades.pairs
     if pairs.n_pairs == 0:

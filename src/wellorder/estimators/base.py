@@ -45,8 +45,24 @@ Order: TypeAlias = Grades | Comparisons | OrderSum
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None) -> Order:
-    """Make an order of what ``fit`` and ``score`` take: grades, or an order that is used as it is."""
+_TAKE_TWO_WEIGHTS = ("RankSVM", "SwapSVM", "OrderBoost", "RankBoost", "OrderEnsemble", "BestFeature")
+"""The estimators that look at pairs, whose rows may weigh one thing above and another below."""
+
+
+def as_order(
+    y: Any,
+    groups: Any,
+    sample_weight: Any,
+    order: Any,
+    levels: Iterable[Hashable] | None,
+    *,
+    two_weights: bool = False,
+) -> Order:
+    """Make an order of what ``fit`` and ``score`` take: grades, or an order that is used as it is.
+
+    Rows that weigh one thing where they stand above and another where they stand below are refused, unless
+    ``two_weights`` says that whoever asks looks at pairs.
+    """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give one grade a row")
     for name, column in (("y", y), ("groups", groups)):
@@ -65,11 +81,23 @@ def as_order(y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterab
     given: Order = y if isinstance(y, Order) else Grades(y, groups, order, sample_weight, levels)
     for part in given.parts if isinstance(given, OrderSum) else (given,):
         refuse_lost_weights(part.weight, of="row" if isinstance(part, Grades) else "comparison")
+        if isinstance(part, Grades) and part.ends is not None and not two_weights:
+            raise ValueError(
+                "these rows weigh one thing where they stand above and another where they stand below, and this model "
+                f"looks at single rows, not at pairs; {', '.join(_TAKE_TWO_WEIGHTS)} take them"
+            )
     return given
 
 
 def read_order(
-    y: Any, groups: Any, sample_weight: Any, order: Any, levels: Iterable[Hashable] | None, balance: str
+    y: Any,
+    groups: Any,
+    sample_weight: Any,
+    order: Any,
+    levels: Iterable[Hashable] | None,
+    balance: str,
+    *,
+    two_weights: bool = False,
 ) -> Order:
     """Make an order of what ``fit`` takes, and refuse parameters that it would leave unused.
 
@@ -83,7 +111,7 @@ def read_order(
             y = y.with_order(order)
     if isinstance(y, Comparisons) and balance == "groups":
         raise ValueError("balance='groups' needs groups, and comparisons have none; leave it at 'pairs'")
-    return as_order(y, groups, sample_weight, order, levels)
+    return as_order(y, groups, sample_weight, order, levels, two_weights=two_weights)
 
 
 def refuse_no_pairs(order: Order, n_pairs: int) -> None:
@@ -336,7 +364,7 @@ class Ranker(Stored, BaseEstimator):
             without them.
         sample_weight : array of shape (n,), optional
         """
-        order = as_order(y, groups, sample_weight, self.order, self.levels)
+        order = as_order(y, groups, sample_weight, self.order, self.levels, two_weights=True)
         if isinstance(order, Grades):
             warn_if_groups_are_lost(self, order.group, _PASS_GROUPS)
         scores = list_scores(self, X, order.group if isinstance(order, Grades) else None)

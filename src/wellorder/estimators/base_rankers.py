@@ -306,9 +306,11 @@ def check_base(estimator: Any) -> Any:
     return clone(base)
 
 
-def read_plain_grades(y: Any, groups: Any, sample_weight: Any, levels: Any, n_rows: int, model: str) -> Grades:
+def read_plain_grades(
+    y: Any, groups: Any, sample_weight: Any, levels: Any, n_rows: int, model: str, *, two_weights: bool = False
+) -> Grades:
     """Return grades, one a row, all of whose levels are ordered; refuse anything else."""
-    order = read_order(y, groups, sample_weight, "full", levels, "pairs")
+    order = read_order(y, groups, sample_weight, "full", levels, "pairs", two_weights=two_weights)
     if not isinstance(order, Grades):
         raise ValueError(f"{model} takes grades, one a row, not {type(order).__name__}; RankSVM takes comparisons")
     if not isinstance(order.graph.structure, Full):

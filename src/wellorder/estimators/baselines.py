@@ -100,7 +100,7 @@ class BestFeature(LinearRanker):
         Metrics of lists, such as NDCG, go without row weights.
         """
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float64)
-        order = as_order(y, groups, sample_weight, "full", self.levels)
+        order = as_order(y, groups, sample_weight, "full", self.levels, two_weights=True)
         if isinstance(order, OrderSum):
             raise ValueError("BestFeature takes grades or comparisons, not their sum")
         pairs = order.to_pairs(X.shape[0])

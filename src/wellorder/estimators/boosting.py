@@ -21,7 +21,6 @@ from ..order import (
     OrderSum,
     SumOfPairs,
     make_consistent,
-    make_pairs,
     swapped_weight,
 )
 from ..solvers import Validation
@@ -122,7 +121,7 @@ def choose_pairs(pairs: PairSet, consistent: Any) -> tuple[PairSet, bool]:
         if asked:
             raise ValueError("consistent=True needs grades alone: comparisons name their pairs; use 'auto' or False")
         return pairs, False
-    if consistent != "auto" and not asked:
+    if not asked and (consistent != "auto" or pairs.end_weights is not None):
         return pairs, False
     graph = pairs.graph.take(np.unique(pairs.level[pairs.active]))
     if not asked and not graph.is_consistent():
@@ -157,9 +156,7 @@ def row_weights(pairs: PairSet) -> Floats:
 
 def take_pairs(pairs: GradedPairs, rows: Ints) -> GradedPairs:
     """Return the pairs among some of the rows."""
-    group = None if pairs.group is None else pairs.group[rows]
-    weight = None if pairs.row_weight is None else pairs.row_weight[rows]
-    return make_pairs(pairs.level[rows], group, weight, pairs.graph, pairs.balance)
+    return pairs.remade(rows, None if pairs.row_weight is None else pairs.row_weight[rows])
 
 
 def take_rows(rows: GradedRows, places: Ints) -> GradedRows:
@@ -249,7 +246,9 @@ def pair_task(
     rng: np.random.Generator,
 ) -> BoostTask:
     """State a risk over pairs; ``share`` of the rows (groups, comparisons) is kept apart, if it is not zero."""
-    order = read_order(rows.y, rows.groups, rows.weight, settings.order, settings.levels, settings.balance)
+    order = read_order(
+        rows.y, rows.groups, rows.weight, settings.order, settings.levels, settings.balance, two_weights=True
+    )
     pairs: PairSet = order.to_pairs(rows.X.shape[0], settings.balance)
     refuse_no_pairs(order, pairs.n_pairs)
     X, held_X, held = rows.X, None, None
@@ -352,7 +351,7 @@ def _part_comparisons(pairs: ListedPairs, share: float, rng: np.random.Generator
 def _beside(settings: BoostSettings, beside: BoostRows, order: Order) -> PairSet:
     """Return the pairs of rows that were given for validation; a graph or a table has the training rows' levels."""
     if isinstance(beside.y, Grades | Comparisons | OrderSum):
-        own = read_order(beside.y, beside.groups, beside.weight, "full", None, settings.balance)
+        own = read_order(beside.y, beside.groups, beside.weight, "full", None, settings.balance, two_weights=True)
     else:
         known = isinstance(order, Grades) and not isinstance(settings.order, str)
         costs = order.graph if known and isinstance(order, Grades) else settings.order

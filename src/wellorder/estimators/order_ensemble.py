@@ -114,8 +114,9 @@ class GradedFolds(Folds):
     """Graded rows: whole lists are held out, or rows of one list, every grade spread over the folds."""
 
     def __init__(self, X: Any, grades: Grades, n_folds: int, rng: np.random.Generator) -> None:
-        # others' models know nothing of Grades
-        super().__init__(Sample(X, Given(grades.values, grades.group, grades.weight)))
+        # others' models know nothing of Grades, and nothing else can say what two weights a row mean
+        plain = Given(grades.values, grades.group, grades.weight) if grades.ends is None else grades
+        super().__init__(Sample(X, plain))
         self.grades = grades
         self.n_points = len(grades)
         self._wanted, self._rng = n_folds, rng
@@ -135,8 +136,7 @@ class GradedFolds(Folds):
             in_turn = active[np.lexsort((self._rng.random(len(active)), grades.level[active]))]
             fold[in_turn] = np.arange(len(in_turn)) % self._wanted
         for number in range(fold.max(initial=-1) + 1):
-            rest = np.where(fold == number, -1, grades.level).astype(np.int32)
-            if make_pairs(rest, grades.group, grades.weight, grades.graph, "pairs").n_pairs == 0:
+            if grades.only(np.flatnonzero(fold != number)).pairs.n_pairs == 0:
                 raise TooFewError("without one of the folds there is no pair left to learn from")
         return fold
 
@@ -164,7 +164,7 @@ class GradedFolds(Folds):
         level = np.where(fold >= 0, grades.level, -1).astype(np.int32)
         group = np.maximum(fold, 0) + (0 if grades.group is None else grades.group.astype(np.int64) * (self.n_folds))
         codes = np.unique(group, return_inverse=True)[1].astype(np.int32)
-        return make_pairs(level, codes, grades.weight, grades.graph, "pairs")
+        return make_pairs(level, codes, grades.weight, grades.graph, "pairs", ends=grades.ends)
 
 
 class ComparedFolds(Folds):
@@ -422,11 +422,12 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
     """
     n, d = X.shape
     compared = isinstance(order, Comparisons)
+    row_by_row = isinstance(order, Grades) and order.ends is None  # a grade says what to predict
     balance = "groups" if isinstance(order, Grades) and order.group is not None else "pairs"
     members: list[tuple[str, Any]] = [("rank-svm", RankSVM())]
     if compared:
         members += [("rank-svm-weak", RankSVM(C=0.01)), ("compare-svm", CompareSVM(loss="squared_hinge"))]
-    else:
+    elif row_by_row:
         members.append(("ridge-on-ranks", RidgeRanker(on="ranks")))
     if d > _MOST_COLUMNS:
         return members
@@ -446,7 +447,7 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
     is_large = is_large and n <= MOST_KERNEL_ROWS  # as far as so many trees take no longer than kernels
     grown = slowly | {"loss": "squared_hinge"} if is_large and not compared else {"n_estimators": 200}
     members.append(("large-trees", OrderBoost(max_leaf_nodes=31, **grown, **shape)))
-    if not compared:
+    if row_by_row:
         options = slowly if is_large else {"n_estimators": 100}
         members.append(("trees-on-ranks", BoostedTrees("ranks", max_leaf_nodes=31, random_state=seed, **options)))
         if is_large:
@@ -705,7 +706,8 @@ class OrderEnsemble(Ranker):
                 raise ValueError("groups or sample_weight beside Comparisons; give the weights to the Comparisons")
             refuse_no_pairs(y, y.to_pairs(X.shape[0]).n_pairs)
             return ComparedFolds(X, y, self.n_folds, rng)
-        grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
+        name = type(self).__name__
+        grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], name, two_weights=True)
         refuse_no_pairs(grades, grades.pairs.n_pairs)
         return GradedFolds(X, grades, self.n_folds, rng)
 

@@ -221,7 +221,7 @@ class RankSVM(DeviceModel, Ranker):
         self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance)
+        order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance, two_weights=True)
         pairs = self._choose_pairs(order, X.shape[0], rng)
         X = self._to_device(keep_groups_whole(X, pairs), pairs)
         start = self._start(*X.shape) if self.warm_start else None

@@ -163,7 +163,7 @@ class SwapSVM(KernelModel, Ranker):
         self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance)
+        order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance, two_weights=True)
         pairs = order.to_pairs(X.shape[0], self.balance)
         refuse_no_pairs(order, pairs.n_pairs)
         refuse_lost_pairs(pairs)

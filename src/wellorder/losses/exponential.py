@@ -62,9 +62,10 @@ class Exponential(PairLoss):
     def _logarithms(self, scores: Floats, pairs: GradedPairs) -> RiskAt:
         cells, rows = pairs.cells, pairs.active
         cell, s = cells.of_row[rows], pairs.centred(scores)[rows]
-        log_weight = np.zeros(len(rows)) if pairs.weight is None else np.log(pairs.weight[rows])
-        sinks = _Role(log_weight + s, cell, cells, above=False)  # rows as the lower end of a pair
-        lifts = _Role(log_weight - s, cell, cells, above=True)  # rows as the higher end
+        with np.errstate(divide="ignore"):  # what weighs nothing at one end has no part in it
+            upper, lower = (np.zeros(len(rows)) if part is None else np.log(part[rows]) for part in pairs.ends)
+        sinks = _Role(lower + s, cell, cells, above=False)  # rows as the lower end of a pair
+        lifts = _Role(upper - s, cell, cells, above=True)  # rows as the higher end
         balance = 0.0 if pairs.group_factor is None else np.log(pairs.group_factor)[cells.group[cell]]
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite risk has no gradient
             # Σ over a row's partners below it, and above it
@@ -91,8 +92,7 @@ def _plain_numbers(centred: Floats, pairs: GradedPairs) -> RiskAt:
     factors = Factors(
         cells.of_row,
         np.exp(centred),
-        pairs.weight,
-        pairs.weight,
+        *pairs.ends,
         rungs if cells.pairs is None else Joined(*cells.pairs),
         cells.n,
         None if pairs.group_factor is None else pairs.group_factor[cells.group],
@@ -116,13 +116,13 @@ class _Role:
     def __init__(self, log_row: Floats, cell: Ints, cells: Cells, *, above: bool) -> None:
         self.log_row, self._cell, self._cells, self._above = log_row, cell, cells, above
         self._log_cell = block_log_sums(log_row, cell, cells.n)
-        self._share = np.exp(log_row - self._log_cell[cell])
+        self._share = _share(log_row, self._log_cell[cell])
         if cells.pairs is not None:
             low, high, weight = cells.pairs
             self._seen, self._seer = (high, low) if above else (low, high)
             log_edge = np.log(weight) + self._log_cell[self._seen]
             self.log_partners = block_log_sums(log_edge, self._seer, cells.n)
-            self._edge_share = np.exp(log_edge - self.log_partners[self._seer])
+            self._edge_share = _share(log_edge, self.log_partners[self._seer])
         elif cells.scale is None:
             self.log_partners, _ = self._scan(np.zeros((cells.n, 0)))
         else:
@@ -149,6 +149,11 @@ class _Role:
             return means_before(self._log_cell, columns, starts)
         total, means = means_before(self._log_cell[::-1], columns[::-1], starts[-1] - starts[::-1])
         return total[::-1], means[::-1]
+
+
+def _share(log_part: Floats, log_total: Floats) -> Floats:
+    """Return what part e^{log_part} is of e^{log_total}; nothing of nothing."""
+    return np.where(log_total > -np.inf, np.exp(log_part - np.where(log_total > -np.inf, log_total, 0.0)), 0.0)
 
 
 def _spread(values: Floats, rows: Ints, n: int) -> Floats:

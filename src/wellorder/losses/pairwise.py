@@ -29,13 +29,10 @@ class Shortfalls:
 
     def __init__(self, windows: AnyWindows) -> None:
         self._windows = windows
-        margin, s, factor = windows.margin, windows.scores, windows.factor
+        margin, s = windows.margin, windows.scores
         payload = namespace(s).ones((2, len(s)), dtype=s.dtype, device=s.device)
         payload[1] = s
         (n_above, s_above), (n_below, s_below) = windows.sums(payload)
-        if factor is not None:
-            for part in (n_above, s_above, n_below, s_below):
-                part *= factor
         self.degree = n_above + n_below
         self.total = float(margin * n_below.sum() - dot(s, n_below) + s_below.sum())
         # Σ_above W (μ − s_k + s_i) − Σ_below W (μ − s_i + s_j), in place: memory is what a pass costs
@@ -53,7 +50,7 @@ class Shortfalls:
         """Return Vᵀ H V = S + Sᵀ: what the rows see above themselves is what they see below, transposed."""
         assert not isinstance(self._windows, DeviceWindows)
         below = self._windows.sums_below(V.T).T
-        below *= -2.0 if self._windows.factor is None else -2.0 * self._windows.factor[:, None]
+        below *= -2.0
         below += self.degree[:, None] * V
         half = V.T @ below
         return np.asarray(half + half.T)
@@ -61,8 +58,6 @@ class Shortfalls:
     def product(self, v: Any) -> Any:
         """Return H v; of several vectors at once, one a line."""
         around = self._windows.sums_around(v if v.ndim > 1 else v[None]).reshape(v.shape)
-        if self._windows.factor is not None:
-            around *= self._windows.factor
         out = v * self.degree
         out -= around
         out *= 2.0
@@ -168,9 +163,6 @@ class Hinge(PairLoss):
         windows = make_windows(pairs, scores, margin=1.0 / a)
         s = windows.scores
         (n_above, _), (n_below, s_below) = windows.sums(np.vstack([np.ones_like(s), s]))
-        if windows.factor is not None:
-            for part in (n_above, n_below, s_below):
-                part *= windows.factor
         return RiskAt(
             slope=-a * float(n_below.sum()),
             value=float(n_below.sum() - a * (dot(s, n_below) - s_below.sum())),

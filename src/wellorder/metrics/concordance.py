@@ -19,6 +19,7 @@ from ..order import (
     CellPairs,
     Cells,
     CostTable,
+    Ends,
     Full,
     GradedPairs,
     Grades,
@@ -48,7 +49,7 @@ from ..sweeps import (
     sums_before,
     to_numpy,
 )
-from .inputs import check_option, check_ties, read_grades, undefined
+from .inputs import check_option, check_ties, read_grades, refuse_two_weights, undefined
 from .retrieval import Lists, ListValues, make_lists
 
 # --------------------------------------------------------------------------------------------------
@@ -225,6 +226,7 @@ def each_edge_the_same(grades: Grades) -> GradedPairs:
 
     In one list and the full order W[a, b] = 1/(Ω_a Ω_b) splits into row weights, for any number of levels.
     """
+    refuse_two_weights("a mean over pairs of levels", grades)
     if grades.group is None and _edges(grades.graph) is None:
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
         judged = grades.level >= 0
@@ -238,15 +240,16 @@ def each_edge_the_same(grades: Grades) -> GradedPairs:
     low, high, _ = cells.pairs
     level = level_of_cell(cells, grades)
     edges, number = np.unique(level[low] * len(grades.levels) + level[high], return_inverse=True)
-    share = product_shares(cells.weight[low], cells.weight[high], number, len(edges))
-    if pairs.weight is None:
-        share = share / (cells.weight[low] * cells.weight[high])
+    share = product_shares(cells.lower[low], cells.upper[high], number, len(edges))
+    if pairs.ends.upper is None:
+        share = share / (cells.lower[low] * cells.upper[high])
         return replace(pairs, cells=replace(cells, pairs=CellPairs(low, high, share)), total=float(len(edges)))
     # with the weights of each cell adding up to one, no product of them can overflow, or vanish beside others
     weight = np.zeros(len(grades))
-    weight[pairs.active] = pairs.weight[pairs.active] / cells.weight[cells.of_row[pairs.active]]
-    cells = replace(cells, weight=np.ones(cells.n), pairs=CellPairs(low, high, share))
-    return replace(pairs, cells=cells, weight=weight, total=float(len(edges)))
+    weight[pairs.active] = pairs.ends.upper[pairs.active] / cells.upper[cells.of_row[pairs.active]]
+    ones = np.ones(cells.n)
+    cells = replace(cells, upper=ones, lower=ones, pairs=CellPairs(low, high, share))
+    return replace(pairs, cells=cells, ends=Ends(weight, weight), total=float(len(edges)))
 
 
 def product_shares(one: Floats, other: Floats, key: Ints, n_keys: int) -> Floats:
@@ -323,12 +326,12 @@ def wrong_at_cuts(grades: Grades, share: PairShare, wrong: Floats) -> Floats:
 
 def edge_costs(grades: Grades) -> OrderGraph:
     """Return the costs W[a, b] = 1 / Σ ω_i ω_j over the pairs of each edge; a table over the levels."""
-    matrix = _edge_table(grades)
+    matrix = _edge_table(refuse_two_weights("a mean over pairs of levels", grades))
     unit = grades.with_graph(OrderGraph(grades.levels, matrix)).pairs.cells
     assert unit.pairs is not None
     low, high, _ = unit.pairs
     level = level_of_cell(unit, grades)
-    pairs = sp.coo_array((unit.weight[low] * unit.weight[high], (level[low], level[high])), shape=matrix.shape).tocsr()
+    pairs = sp.coo_array((unit.lower[low] * unit.upper[high], (level[low], level[high])), shape=matrix.shape).tocsr()
     pairs.sum_duplicates()
     with np.errstate(over="ignore", divide="ignore"):  # OrderGraph refuses what is not finite
         pairs.data = 1.0 / pairs.data
@@ -340,11 +343,12 @@ def cut_steps(grades: Grades, pairs: GradedPairs) -> Floats:
 
     In group g that is c (n_g − c) with c the weight up to the cut: the same from one of the group's cells to the next.
     """
+    refuse_two_weights("a mean over cuts of the grades", grades)
     cells = pairs.cells
     present, place = np.unique(level_of_cell(cells, grades), return_inverse=True)
-    before = sums_before(cells.weight, cells.group_starts)
-    after = sums_before(cells.weight[::-1], cells.n - cells.group_starts[::-1])[::-1]
-    across = (before + cells.weight) * after
+    before = sums_before(cells.lower, cells.group_starts)
+    after = sums_before(cells.upper[::-1], cells.n - cells.group_starts[::-1])[::-1]
+    across = (before + cells.lower) * after
     if pairs.group_factor is not None:
         across = across * pairs.group_factor[cells.group]
     lower = np.flatnonzero(np.diff(cells.group) == 0)  # cells with another above them
@@ -736,7 +740,7 @@ def order_error_rates(
     {(0, 1): 0.5, (0, 2): 0.0, (1, 2): 0.0}
     """
     check_ties(ties)
-    grades = read_grades(y, groups, "full", sample_weight)
+    grades = refuse_two_weights("order_error_rates", read_grades(y, groups, "full", sample_weight))
     levels = grades.levels
     if len(levels) > MOST_RATED_LEVELS:
         raise ValueError(
@@ -825,7 +829,7 @@ def kendall_tau(
     0.182574
     """
     check_option("average", average, get_args(AverageGroups))
-    grades = read_grades(y, groups, "full", sample_weight)
+    grades = refuse_two_weights("kendall_tau", read_grades(y, groups, "full", sample_weight))
     values = check_scores(scores, len(grades))
     grades = grades.with_graph(OrderGraph.full(grades.levels))
     if grades.pairs.n_pairs == 0:
@@ -886,7 +890,7 @@ def kendall_tau_of(
 ) -> TauParts | ListValues | str:
     """Return what :func:`kendall_tau` is made of, or why there is none."""
     check_option("average", average, get_args(AverageGroups))
-    grades = read_grades(y, groups, "full", sample_weight)
+    grades = refuse_two_weights("kendall_tau", read_grades(y, groups, "full", sample_weight))
     values = to_numpy(check_scores(scores, len(grades)))
     grades = _in_full_order(grades)
     if grades.pairs.n_pairs == 0:

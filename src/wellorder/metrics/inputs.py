@@ -29,9 +29,19 @@ def read_grades(y: Any, groups: Any, order: Any = "full", sample_weight: Any = N
     return y.with_graph(as_graph(order, y.levels))
 
 
+def refuse_two_weights(name: str, grades: Grades) -> Grades:
+    """Return the grades, unless rows weigh one thing above and another below: only sums over pairs know what to do."""
+    if grades.ends is not None:
+        raise ValueError(
+            f"{name} takes one weight a row, and these rows weigh one thing where they stand above and another where "
+            "they stand below; use swapped_pairs, wmw, auc_pairs or concordance"
+        )
+    return grades
+
+
 def read_unweighted(name: str, y: Any, groups: Any) -> Grades:
     """Read grades for a metric of ranked lists, where a row has no weight."""
-    grades = read_grades(y, groups)
+    grades = refuse_two_weights(name, read_grades(y, groups))
     if grades.weight is not None:
         raise ValueError(f"{name} looks at places in a list and has no use for row weights; give Grades without them")
     return grades

@@ -11,7 +11,7 @@ import numpy as np
 from ..order import Comparisons, Grades, check_outcomes, check_weights, refuse_beside
 from ..sweeps import Floats, Ints
 from .comparisons import VoteValues
-from .inputs import read_weights, undefined
+from .inputs import read_weights, refuse_two_weights, undefined
 
 _ROUNDING = 1e-6
 """How far from 1 the probabilities of a prediction may add up."""
@@ -364,7 +364,7 @@ def _checked_levels(
     columns = None if levels is None else np.asarray(levels).tolist() if hasattr(levels, "dtype") else list(levels)
     if isinstance(y, Grades):
         refuse_beside(y, sample_weight=sample_weight)
-        grades = y
+        grades = refuse_two_weights("a metric of probabilities", y)
     else:
         text = columns is not None and not all(isinstance(level, Real) for level in columns)
         grades = Grades(y, weights=sample_weight, levels=columns if text else None)

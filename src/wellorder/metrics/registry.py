@@ -42,7 +42,7 @@ from .concordance import (
     wmw,
     wmw_of,
 )
-from .inputs import read_grades
+from .inputs import read_grades, refuse_two_weights
 from .probabilities import (
     RowValues,
     brier_of,
@@ -612,7 +612,7 @@ class OfGrades:
 
     def __call__(self, y: Any, scores: Any, groups: Any = None) -> float:
         """Hand over the rows that have a grade; NaN where there is none."""
-        grades = read_grades(y, groups)
+        grades = refuse_two_weights("a metric of one's own", read_grades(y, groups))
         rows = np.flatnonzero(grades.level >= 0)
         if not len(rows):
             return nan

@@ -18,7 +18,18 @@ from .consistent import ConsistentPairs, make_consistent
 from .grades import Grades, Supervision, refuse_beside
 from .graph import NAMED, CostTable, Full, OrderGraph, Scale, as_graph, separable, shown, violation
 from .outcomes import Outcomes, number_names, number_values, read_outcomes
-from .pairs import Balance, CellPairs, Cells, GradedPairs, ListedPairs, draw_pairs, make_pairs, product_exponents
+from .pairs import (
+    Balance,
+    CellPairs,
+    Cells,
+    Ends,
+    EndWeights,
+    GradedPairs,
+    ListedPairs,
+    draw_pairs,
+    make_pairs,
+    product_exponents,
+)
 from .sums import Kind, OrderSum, SumOfPairs
 from .windows import (
     AnyWindows,
@@ -50,6 +61,8 @@ __all__ = [
     "ConsistentPairs",
     "CostTable",
     "DeviceWindows",
+    "EndWeights",
+    "Ends",
     "Full",
     "GradedPairs",
     "Grades",

@@ -74,10 +74,11 @@ class ConsistentPairs:
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
         """What each row weighs as the upper end of a pair, and as the lower: ω·a/√W[1,K] and ω·b/√W[1,K]."""
-        assert self.doubled.weight is not None
+        copies = self.doubled.row_weight
+        assert copies is not None
         upper, lower = np.zeros(self.n_rows), np.zeros(self.n_rows)
-        upper[self.high] = self.doubled.weight[: len(self.high)]
-        lower[self.low] = self.doubled.weight[len(self.high) :]
+        upper[self.high] = copies[: len(self.high)]
+        lower[self.low] = copies[len(self.high) :]
         return upper, lower
 
     @cached_property
@@ -101,6 +102,11 @@ def make_consistent(order: Grades | GradedPairs) -> ConsistentPairs:
         Where the costs, over the levels that are in a pair, violate the condition: then no such sum exists.
     """
     pairs = order.pairs if isinstance(order, Grades) else order
+    if pairs.end_weights is not None:
+        raise ValueError(
+            "consistent pairs take one weight a row, and these rows have another where they stand above than where "
+            "they stand below; leave consistent off"
+        )
     rows = pairs.active
     present, place = _numbered(pairs.level[rows], pairs.graph.n_levels)
     graph = pairs.graph.take(present)

@@ -13,7 +13,7 @@ import numpy as np
 from ..sweeps import Bools, Floats, Ints
 from .columns import check_weights, encode_grades, encode_groups
 from .graph import OrderGraph, as_graph, level_numbers
-from .pairs import Balance, GradedPairs, make_pairs
+from .pairs import Balance, EndWeights, GradedPairs, make_pairs
 
 if TYPE_CHECKING:
     from .sums import OrderSum
@@ -60,7 +60,10 @@ class Grades:
         Which levels are compared and what a swap costs: "full", "chain", "linear", "dcg", a graph
         over the levels or a table ``weights[lower, higher]``.
     weights : array of shape (n,), optional
-        Row weights; 2 is the same as listing the row twice.
+        Row weights ω; 2 is the same as listing the row twice.
+    weights_above, weights_below : arrays of shape (n,), optional
+        What a row counts, beside ω, in the pairs that it stands above in and in those that it stands below in: a pair
+        (i above j) weighs ω_i above_i · ω_j below_j. Times with censoring and clicks are made of them.
     levels : sequence, optional
         The levels from worst to best; needed for text.
 
@@ -79,6 +82,9 @@ class Grades:
         order: Any = "full",
         weights: Any = None,
         levels: Iterable[Hashable] | None = None,
+        *,
+        weights_above: Any = None,
+        weights_below: Any = None,
     ) -> None:
         if levels is None and isinstance(order, OrderGraph):
             levels = order.levels
@@ -88,6 +94,8 @@ class Grades:
         if isinstance(order, OrderGraph) and tuple(order.levels) != tuple(self._labels):
             raise ValueError(f"levels= are {list(self._labels)}, but the order graph has {list(order.levels)}")
         self.weight = check_weights(weights, len(self.level))
+        above, below = (check_weights(part, len(self.level)) for part in (weights_above, weights_below))
+        self.ends = None if above is None and below is None else EndWeights(above, below)
 
     kind: ClassVar[Literal["grades"]] = "grades"
     keeps_rows: ClassVar[bool] = False
@@ -136,7 +144,7 @@ class Grades:
 
     def balanced(self, balance: Balance) -> GradedPairs:
         """Return the pairs, with every pair counting the same or every group counting the same."""
-        return make_pairs(self.level, self.group, self.weight, self.graph, balance)
+        return make_pairs(self.level, self.group, self.weight, self.graph, balance, ends=self.ends)
 
     def with_graph(self, graph: OrderGraph) -> Grades:
         """Return the same grades under another order of the same levels."""
@@ -151,7 +159,7 @@ class Grades:
 
     def without_weights(self) -> Grades:
         """Return the same grades with all rows counting the same."""
-        return self._with(weight=None)
+        return self._with(weight=None, ends=None)
 
     def in_one_group(self) -> Grades:
         """Return the same grades as one list."""
@@ -159,7 +167,9 @@ class Grades:
 
     def take(self, rows: Ints) -> Grades:
         """Return some of the rows, in the order asked for; all levels stay, present among these rows or not."""
-        part = self._with(level=self.level[rows], weight=None if self.weight is None else self.weight[rows])
+        weight = None if self.weight is None else self.weight[rows]
+        ends = None if self.ends is None else self.ends.take(rows)
+        part = self._with(level=self.level[rows], weight=weight, ends=ends)
         if self.group is not None:
             present, group = np.unique(self.group[rows], return_inverse=True)
             part.group, part.n_groups = group.astype(np.int32), len(present)

@@ -7,6 +7,7 @@ every higher one stands above.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -28,6 +29,55 @@ from ..sweeps import (
     use_compiled,
 )
 from .graph import CostTable, Full, OrderGraph, Scale
+
+# --------------------------------------------------------------------------------------------------
+# What rows weigh at the two ends of a pair.
+
+
+class EndWeights(NamedTuple):
+    """What each row counts where it stands above another, and where it stands below, beside its weight ω; None: one."""
+
+    above: Floats | None
+    below: Floats | None
+
+    def take(self, rows: Ints) -> EndWeights:
+        """Return those of some rows."""
+        return EndWeights(*(None if part is None else part[rows] for part in self))
+
+
+class Ends(NamedTuple):
+    """What each row, or cell, weighs as the upper end of its pairs (u), and as the lower (v); None: one.
+
+    Both are the same array where rows have one weight.
+    """
+
+    upper: Floats | None
+    lower: Floats | None
+
+    @property
+    def alike(self) -> bool:
+        """Whether each weighs the same at both ends."""
+        return self.upper is self.lower
+
+    def each(self, change: Callable[[Floats], Floats]) -> Ends:
+        """Apply a function to the weights, once where both are the same; None stays None."""
+        upper = None if self.upper is None else change(self.upper)
+        if self.alike:
+            return Ends(upper, upper)
+        return Ends(upper, None if self.lower is None else change(self.lower))
+
+
+def end_weights(weight: Floats | None, ends: EndWeights | None) -> Ends:
+    """Return u = ω · above and v = ω · below."""
+    if ends is None:
+        return Ends(weight, weight)
+    upper, lower = (
+        part if weight is None else weight if part is None else weight * part for part in (ends.above, ends.below)
+    )
+    if upper is not None and lower is not None and np.array_equal(upper, lower):
+        lower = upper
+    return Ends(upper, lower)
+
 
 # --------------------------------------------------------------------------------------------------
 # Cells.
@@ -59,7 +109,10 @@ class Cells:
     of_row: Ints  # −1 for a row that is in no pair
     group: Ints  # of each cell; groups without a pair are gone, the others numbered 0, 1, …
     count: Ints  # rows in each cell
-    weight: Floats  # Σ of the row weights in each cell
+    n_upper: Ints  # those that weigh something as the upper end of a pair
+    n_lower: Ints  # and as the lower end; all of them, where rows have one weight
+    upper: Floats  # Σ of what the cell's rows weigh as the upper end
+    lower: Floats  # and as the lower; the same array, where rows have one weight
     scale: Floats | None  # of each cell, on a ladder whose weights are differences of a scale
     rises: Floats | None  # how far each cell of such a ladder lies above the one before it; zero for a group's lowest
     pairs: CellPairs | None  # None on a ladder
@@ -118,36 +171,36 @@ class Cells:
         The scale of a ladder is left out: its differences lie closer together than weights may.
         """
         if self.pairs is None:
-            return product_exponents(self.weight, self.group, self.n_groups)
+            return product_exponents(self.upper, self.group, self.n_groups, self.lower)
         low, high, weight = self.pairs
-        exponent = sum(np.frexp(part)[1].astype(np.int64) for part in (weight, self.weight[low], self.weight[high]))
+        exponent = sum(_exponents(part) for part in (weight, self.lower[low], self.upper[high]))
         return _even_exponents(np.asarray(exponent), self.group[low], self.n_groups)
 
     def group_totals(self) -> tuple[Floats, int]:
         """Return the summed weight of each group's pairs, and the exact number of all pairs."""
         if self.pairs is not None:
             low, high, weight = self.pairs
-            total = sums_at(self.group[low], weight * self.weight[low] * self.weight[high], minlength=self.n_groups)
-            return total, int(np.sum(self.count[low] * self.count[high]))
-        below = sums_before(self.weight, self.group_starts)
+            total = sums_at(self.group[low], weight * self.lower[low] * self.upper[high], minlength=self.n_groups)
+            return total, int(np.sum(self.n_lower[low] * self.n_upper[high]))
+        below = sums_before(self.lower, self.group_starts)
         if self.rises is not None:
             # with T_c = Σ_{k<c} (σ_c − σ_k) ω_k: T_c = T_{c−1} + (σ_c − σ_{c−1}) Σ_{k<c} ω_k
             risen = self.rises * below
             below = sums_before(risen, self.group_starts) + risen
-        total = sums_at(self.group, self.weight * below, minlength=self.n_groups)
-        return total, int(np.sum(self.count * sums_before(self.count, self.group_starts)))
+        total = sums_at(self.group, self.upper * below, minlength=self.n_groups)
+        return total, int(np.sum(self.n_upper * sums_before(self.n_lower, self.group_starts)))
 
 
 def make_cells(
-    level: Ints, group: Ints | None, weight: Floats | None, structure: Full | Scale | CostTable, n_levels: int
+    level: Ints, group: Ints | None, ends: Ends, structure: Full | Scale | CostTable, n_levels: int
 ) -> Cells:
     """Gather rows into cells. Rows of level −1 and rows of zero weight take part in nothing.
 
     For a :class:`Scale` the levels must be numbered by distinct scale values already.
     """
     active = level >= 0
-    if weight is not None:
-        active &= weight > 0
+    if ends.upper is not None and ends.lower is not None:
+        active &= ends.upper > 0 if ends.alike else (ends.upper > 0) | (ends.lower > 0)
     everything = bool(active.all())
     of_active = level if everything else level[active]
     if group is not None:
@@ -157,20 +210,13 @@ def make_cells(
     cell_group, cell_level = (np.zeros_like(key), key) if group is None else np.divmod(key, n_levels)
     count = np.bincount(cell, minlength=len(key))
 
-    pairs = None
-    if isinstance(structure, CostTable):
-        pairs = _table_pairs(key, cell_group, cell_level, structure.matrix)
-        partnered = np.zeros(len(key), bool)
-        partnered[pairs.low] = partnered[pairs.high] = True
-    else:
-        per_group = np.bincount(cell_group)[cell_group] if len(key) else count
-        partnered = per_group > 1
-        n_rows, n_pairs = np.sum(count), np.sum(per_group - 1) // 2
-        if np.sum(count * (per_group - 1)) <= LADDER_FROM * n_rows and n_pairs <= PAIRS_PER_ROW * n_rows:
-            pairs = _all_pairs(cell_group)
-            if isinstance(structure, Scale):
-                scale = structure.scale[cell_level]
-                pairs = pairs._replace(weight=scale[pairs.high] - scale[pairs.low])
+    partnered, pairs = _partners(key, cell_group, cell_level, count, structure)
+    if not ends.alike:  # a row may stand in a cell that has partners and have none itself
+        takes_part, pairs = _in_pairs(cell, cell_group, pairs, ends.each(lambda part: part[active]))
+        count = np.bincount(cell[takes_part], minlength=len(key))
+        partnered = count > 0
+        active[np.flatnonzero(active)] = takes_part
+        everything, cell = everything and bool(takes_part.all()), cell[takes_part]
     renumbered = np.where(partnered, np.cumsum(partnered) - 1, -1).astype(np.int32)
     if everything and partnered.all():
         of_row = cell.astype(np.int32)
@@ -188,36 +234,95 @@ def make_cells(
         scale_of_cell = structure.scale[cell_level[partnered]]
         rises = np.where(new_group, 0.0, np.diff(scale_of_cell, prepend=0.0))
         scale_of_cell = scale_of_cell - scale_of_cell[new_group][numbered_group]
-    in_pairs = of_row >= 0
+    count = count[partnered].astype(np.int64)
+    n_upper, upper = _end_sums(of_row, count, ends.upper)
+    n_lower, lower = (n_upper, upper) if ends.alike else _end_sums(of_row, count, ends.lower)
     return Cells(
         of_row=of_row,
         group=numbered_group,
-        count=count[partnered].astype(np.int64),
-        weight=(
-            count[partnered].astype(float)
-            if weight is None
-            else sums_at(of_row[in_pairs], weight[in_pairs], minlength=int(partnered.sum()))
-        ),
+        count=count,
+        n_upper=count if ends.alike else n_upper,
+        n_lower=count if ends.alike else n_lower,
+        upper=upper,
+        lower=lower,
         scale=scale_of_cell,
         rises=rises,
         pairs=pairs,
     )
 
 
-_WIDE = 1 << 13
-"""More than any two binary exponents of floating-point numbers lie apart."""
+def _partners(
+    key: Ints, cell_group: Ints, cell_level: Ints, count: Ints, structure: Full | Scale | CostTable
+) -> tuple[Bools, CellPairs | None]:
+    """Say which cells have others above or below them, and list the pairs of cells; None where they are a ladder."""
+    if isinstance(structure, CostTable):
+        pairs = _table_pairs(key, cell_group, cell_level, structure.matrix)
+        partnered = np.zeros(len(key), bool)
+        partnered[pairs.low] = partnered[pairs.high] = True
+        return partnered, pairs
+    per_group = np.bincount(cell_group)[cell_group] if len(key) else count
+    n_rows, n_pairs = np.sum(count), np.sum(per_group - 1) // 2
+    if np.sum(count * (per_group - 1)) > LADDER_FROM * n_rows or n_pairs > PAIRS_PER_ROW * n_rows:
+        return per_group > 1, None
+    pairs = _all_pairs(cell_group)
+    if isinstance(structure, Scale):
+        scale = structure.scale[cell_level]
+        pairs = pairs._replace(weight=scale[pairs.high] - scale[pairs.low])
+    return per_group > 1, pairs
+
+
+def _end_sums(of_row: Ints, count: Ints, weight: Floats | None) -> tuple[Ints, Floats]:
+    """Count the rows of each cell that weigh something at one end of their pairs, and add their weights up."""
+    if weight is None:
+        return count, count.astype(float)
+    counts = (of_row >= 0) & (weight > 0)
+    place = of_row[counts]
+    return np.bincount(place, minlength=len(count)), sums_at(place, weight[counts], minlength=len(count))
+
+
+def _in_pairs(cell: Ints, cell_group: Ints, pairs: CellPairs | None, ends: Ends) -> tuple[Bools, CellPairs | None]:
+    """Say which rows are in a pair of positive weight, where rows weigh one thing above and another below.
+
+    And return the pairs of cells that have such a pair. ``ends`` are those of the rows, all of which lie in a cell.
+    """
+    n_cells = len(cell_group)
+    is_upper, is_lower = (np.ones(len(cell), bool) if part is None else part > 0 for part in ends)
+    has_upper, has_lower = (np.bincount(cell[part], minlength=n_cells) > 0 for part in (is_upper, is_lower))
+    sees_upper, sees_lower = np.zeros(n_cells, bool), np.zeros(n_cells, bool)
+    if pairs is not None:
+        kept = has_lower[pairs.low] & has_upper[pairs.high]
+        pairs = CellPairs(pairs.low[kept], pairs.high[kept], pairs.weight[kept])
+        sees_upper[pairs.low] = sees_lower[pairs.high] = True
+    else:
+        starts = np.searchsorted(cell_group, np.arange(int(cell_group.max(initial=-1)) + 2))
+        sees_lower = sums_before(has_lower.astype(np.int64), starts) > 0
+        sees_upper = (sums_before(has_upper[::-1].astype(np.int64), n_cells - starts[::-1]) > 0)[::-1]
+    return (is_upper & sees_lower[cell]) | (is_lower & sees_upper[cell]), pairs
+
+
+_WIDE = 1 << 16
+"""More than any two binary exponents of floating-point numbers lie apart, that of zero among them."""
+
+_NOTHING = -(1 << 14)
+"""The binary exponent of zero: sums with it lie below half of it, and those of any other three numbers above."""
 
 _COMFORTABLE = 500
 """Sums of numbers that are less than two to this power, or more than one over it, need no care."""
 
 
-def product_exponents(weight: Floats, group: Ints, n_groups: int) -> Ints:
-    """Return about the binary exponent of the largest product of two entries of each group (ascending).
+def _exponents(weight: Floats) -> Ints:
+    return np.where(weight > 0, np.frexp(weight)[1].astype(np.int64), _NOTHING)
 
-    Even ones, so that each entry can be given half of it; zeros where all products are of a usual size.
+
+def product_exponents(weight: Floats, group: Ints, n_groups: int, earlier: Floats | None = None) -> Ints:
+    """Return about the binary exponent of the largest product of an entry and an earlier one of its group (ascending).
+
+    ``earlier`` is what entries weigh as the earlier one, where that is something else. Even ones, so that each entry
+    can be given half of it; zeros where all products are of a usual size.
     """
-    size = np.frexp(weight)[1].astype(np.int64)
-    running = np.maximum.accumulate(size + _WIDE * group) if len(group) else size
+    size = _exponents(weight)
+    before = size if earlier is None or earlier is weight else _exponents(earlier)
+    running = np.maximum.accumulate(before + _WIDE * group) if len(group) else before
     later = np.flatnonzero(group[1:] == group[:-1]) + 1
     return _even_exponents(size[later] + running[later - 1] - _WIDE * group[later], group[later], n_groups)
 
@@ -225,12 +330,12 @@ def product_exponents(weight: Floats, group: Ints, n_groups: int) -> Ints:
 def _even_exponents(exponent: Ints, group: Ints, n_groups: int) -> Ints:
     """Return the largest exponent of each group, less one if it is odd; zeros if all of them are small.
 
-    A group without any has what the largest of all has, and so never is the largest.
+    A group without any, but for products of zero, has what the largest of all has, and so never is the largest.
     """
-    nothing = -_WIDE
-    largest = np.full(n_groups, nothing, np.int64)
+    largest = np.full(n_groups, _NOTHING, np.int64)
     np.maximum.at(largest, group, exponent)
-    largest[largest == nothing] = largest.max(initial=nothing) if len(exponent) else 0
+    if (lost := largest < _NOTHING // 2).any():
+        largest[lost] = 0 if lost.all() else largest.max()
     even = largest // 2 * 2 if (np.abs(largest) >= _COMFORTABLE).any() else np.zeros_like(largest)
     return even.astype(np.int32)  # which ldexp takes everywhere
 
@@ -352,11 +457,15 @@ def draw_pairs(pairs: GradedPairs, per_row: int, rng: np.random.Generator) -> Li
     mine = np.repeat(np.arange(len(arranged)), per_row)
     theirs = draw.ravel()
     above, weight = _relation(pairs, cell[mine], cell[theirs])
-    weight = weight * _product(pairs, arranged[mine], arranged[theirs])
+    high, low = arranged[np.where(above, mine, theirs)], arranged[np.where(above, theirs, mine)]
+    factor, partner = pairs.factors.upper, pairs.ends.lower
+    weight = weight if factor is None else weight * factor[high]
+    weight = weight if partner is None else weight * partner[low]
+    counts = slice(None) if pairs.ends.alike else weight > 0  # what stands above may weigh nothing there
     return ListedPairs(
-        high=arranged[np.where(above, mine, theirs)],
-        low=arranged[np.where(above, theirs, mine)],
-        weight=weight,
+        high=high[counts],
+        low=low[counts],
+        weight=weight[counts],
         n_rows=pairs.n_rows,
         mass=pairs.mass,
     )
@@ -378,12 +487,6 @@ def _relation(pairs: GradedPairs, cell: Ints, other: Ints) -> tuple[Bools, Float
     return ~below, cells.pairs.weight[order[at]]
 
 
-def _product(pairs: GradedPairs, rows: Ints, others: Ints) -> Floats:
-    """ω_i · ω_j, divided by the group's total where groups are balanced."""
-    factor = np.ones(len(rows)) if pairs.factor is None else pairs.factor[rows]
-    return factor if pairs.weight is None else factor * pairs.weight[others]
-
-
 # --------------------------------------------------------------------------------------------------
 # The pairs of grades.
 
@@ -399,16 +502,20 @@ _ROWS_PER_CELL = 100
 
 @dataclass(frozen=True)
 class GradedPairs:
-    """All pairs (i above j) of graded rows, with weights W_ij = W[y_j, y_i] · ω_i · ω_j.
+    """All pairs (i above j) of graded rows, with weights W_ij = W[y_j, y_i] · u_i · v_j.
+
+    u_i is what row i weighs where it stands above, v_j what row j weighs where it stands below; with one weight a row
+    both are ω.
 
     Attributes
     ----------
-    level, group, row_weight, graph, balance
-        What it was made from: level numbers (−1: unjudged), group codes or None, ω or None.
+    level, group, row_weight, end_weights, graph, balance
+        What it was made from: level numbers (−1: unjudged), group codes or None, ω or None, and what comes on top of ω
+        at the ends of pairs, or None.
     cells
         The rows gathered by (group, level).
-    weight
-        ω_i, times the level's weight where the costs are separable; None if all are one.
+    ends
+        u and v of each row, times the level's weight where the costs are separable; None if all are one.
     mass
         n of the objective (docs/notation.md): the summed ω of the rows that are in at least one pair.
     total
@@ -424,10 +531,11 @@ class GradedPairs:
     level: Ints
     group: Ints | None
     row_weight: Floats | None
+    end_weights: EndWeights | None
     graph: OrderGraph
     balance: Balance
     cells: Cells
-    weight: Floats | None
+    ends: Ends
     mass: float
     total: float
     n_pairs: int
@@ -459,14 +567,20 @@ class GradedPairs:
         """
         cells = self.cells
         none = np.zeros(cells.n_groups, np.int32)
-        if self.weight is None or self.balance == "groups" or not (exponent := cells.pair_exponents()).any():
+        unweighted = self.ends.upper is None and self.ends.lower is None
+        if unweighted or self.balance == "groups" or not (exponent := cells.pair_exponents()).any():
             return self, none
         half = exponent // 2
-        cells = replace(cells, weight=np.ldexp(cells.weight, -half[cells.group]))
+        upper = np.ldexp(cells.upper, -half[cells.group])
+        lower = upper if cells.lower is cells.upper else np.ldexp(cells.lower, -half[cells.group])
+        cells = replace(cells, upper=upper, lower=lower)
+        of_row = -half[0] if self.block is None else -np.append(half, np.int32(0))[self.block]
+        ones = np.ones(self.n_rows)
+        given = self.ends if self.ends.alike else Ends(*(ones if part is None else part for part in self.ends))
         factor = np.ldexp(1.0 if self.group_factor is None else self.group_factor, exponent - exponent.max())
         scaled = replace(
             self,
-            weight=np.ldexp(self.weight, -half[0] if self.block is None else -np.append(half, np.int32(0))[self.block]),
+            ends=given.each(lambda part: np.ldexp(part, of_row)),
             cells=cells,
             group_factor=factor,
             total=float(np.sum(cells.group_totals()[0] * factor)),
@@ -487,8 +601,9 @@ class GradedPairs:
             weights.append(cells.rises[cells.rises > 0])
         if self.group_factor is not None:
             weights.append(self.group_factor)
-        if self.weight is not None:
-            weights.append(self.weight[self.active])
+        parts = self.ends[:1] if self.ends.alike else self.ends
+        weights.extend(part[self.active] for part in parts if part is not None)
+        weights = [part[part > 0] for part in weights]
         with np.errstate(divide="ignore"):
             ends = [np.log([part.min(), part.max()]) for part in weights if len(part)]
         reaches = [float(np.abs(pair).max()) for pair in ends]
@@ -519,13 +634,17 @@ class GradedPairs:
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
 
     @cached_property
-    def factor(self) -> Floats | None:
-        """What a row's sum over its partners is multiplied by: ω_i, and 1/ΣW of its group if balanced."""
+    def factors(self) -> Ends:
+        """What a row's sum over its partners is multiplied by: by u_i over those below it, by v_i over those above.
+
+        And by 1/ΣW of its group if balanced.
+        """
         if self.group_factor is None:
-            return self.weight
+            return self.ends
         by_cell = np.append(self.group_factor[self.cells.group], 0.0)  # −1 (in no pair) finds the zero
         by_group = by_cell[self.cells.of_row]
-        return by_group if self.weight is None else by_group * self.weight
+        both = self.ends.each(lambda part: by_group * part)
+        return Ends(*(by_group if part is None else part for part in both))
 
     @cached_property
     def scale(self) -> Floats | None:
@@ -554,15 +673,15 @@ class GradedPairs:
             edge = ranges(below.indptr[cell], degree)
             start, stop = begins[below.indices[edge]], ends[below.indices[edge]]
             weight = below.weights[edge]
-        if self.factor is not None:
-            weight = weight * self.factor[rows][high]
+        if self.factors.upper is not None:
+            weight = weight * self.factors.upper[rows][high]
         none = np.empty(0)
         return rows, Links(
             high,
             start,
             stop,
             weight,
-            partner=none if self.weight is None else self.weight[rows],
+            partner=none if self.ends.lower is None else self.ends.lower[rows],
             scale=none if self.scale is None else self.scale[rows],
         )
 
@@ -581,9 +700,9 @@ class GradedPairs:
                 of_cells *= cells.scale - cells.scale[:, None]
         cell = cells.of_row[self.active]
         out = np.asarray(of_cells[cell[:, None], cell])
-        if self.weight is not None:
-            out *= self.weight[self.active]
-        return out if self.factor is None else out * self.factor[self.active][:, None]
+        if self.ends.upper is not None:
+            out *= self.ends.upper[self.active]
+        return out if self.factors.lower is None else out * self.factors.lower[self.active][:, None]
 
     def centred(self, scores: Floats) -> Floats:
         """Shift the scores of each group to mean zero: no risk changes, and sums keep their digits."""
@@ -618,8 +737,13 @@ class GradedPairs:
         if not (large.all() and alike) and large.any():
             more = np.where(large[self.cells.group[cell]], np.sqrt(q) / q_cell[cell], 1.0)
             weight = more if weight is None else weight * more
+        return rows, self.remade(rows, weight, compiled=self.compiled)
+
+    def remade(self, rows: Ints, weight: Floats | None, *, compiled: bool | None = None) -> GradedPairs:
+        """Return the pairs among some of the rows, with other weights ω."""
+        ends = None if self.end_weights is None else self.end_weights.take(rows)
         group = None if self.group is None else self.group[rows]
-        return rows, make_pairs(self.level[rows], group, weight, self.graph, self.balance, compiled=self.compiled)
+        return make_pairs(self.level[rows], group, weight, self.graph, self.balance, ends=ends, compiled=compiled)
 
 
 def make_pairs(
@@ -629,6 +753,7 @@ def make_pairs(
     graph: OrderGraph,
     balance: Balance,
     *,
+    ends: EndWeights | None = None,
     compiled: bool | None = None,
 ) -> GradedPairs:
     """Gather rows into cells and count what there is to learn from; O(n log n) at most."""
@@ -643,7 +768,8 @@ def make_pairs(
         structure = Scale(np.ones(n_levels), np.unique(structure.scale))
         number = np.where(level >= 0, rank[level], -1).astype(np.int32)
         n_levels = len(structure.scale)
-    cells = make_cells(number, group, weight, structure, n_levels)
+    both = end_weights(weight, ends)
+    cells = make_cells(number, group, both, structure, n_levels)
     in_pairs = cells.of_row >= 0
     with np.errstate(over="ignore", divide="ignore"):  # refuse_lost_weights speaks up when it matters
         totals, n_pairs = cells.group_totals()
@@ -654,10 +780,11 @@ def make_pairs(
         level=level,
         group=group,
         row_weight=row_weight,
+        end_weights=ends,
         graph=graph,
         balance=balance,
         cells=cells,
-        weight=weight,
+        ends=both,
         mass=float(mass),
         total=float(total),
         n_pairs=n_pairs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property, partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -57,8 +57,8 @@ class Windows:
         self.rows = _sorted_rows(pairs, scores)
         ascending = _ranks(scores[self.rows]) if ranked else scores[self.rows]
         self.scores = _centred(ascending, pairs.bounds)
-        self.weight = None if pairs.weight is None else pairs.weight[self.rows]
-        self.factor = None if pairs.factor is None else pairs.factor[self.rows]
+        self._ends = pairs.ends.each(lambda part: part[self.rows])
+        self._factors = self._ends if pairs.factors is pairs.ends else pairs.factors.each(lambda part: part[self.rows])
         cells, cell = pairs.cells, pairs.cells.of_row[self.rows]
         self._scale = None if cells.scale is None else cells.scale[cell]
         self._make_side = partial(Side, ascending, pairs.bounds, cell, compiled=_sweep_compiled(pairs))
@@ -87,35 +87,30 @@ class Windows:
         )
 
     def sums(self, payload: Floats) -> tuple[Floats, Floats]:
-        """Sum W·ω·payload over the rows above each row, and over the rows below it.
+        """Sum W·payload over the rows above each row, and over the rows below it.
 
-        ``payload`` has one column a row and any number of lines; so have both results. Neither has the
-        row's own factor in it.
+        ``payload`` has one column a row and any number of lines; so have both results.
         """
-        if self.weight is not None:
-            payload = payload * self.weight
-        if self._scale is None:
-            above, below = self._both(payload)
-            return above, below
-        # Σ (σ_k − σ_i) p_k = Σ σ_k p_k − σ_i Σ p_k
-        m = len(payload)
-        above, below = self._both(np.vstack([payload, self._scale * payload]))
-        return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
+        above, below = self._unfactored(payload)
+        return scaled(above, self._factors.lower), scaled(below, self._factors.upper)
 
     def sums_around(self, payload: Floats) -> Floats:
         """Sum over the rows above and below each row together."""
-        above, below = self.sums(payload)
+        if not self._ends.alike:
+            above, below = self.sums(payload)
+            above += below
+            return above
+        above, below = self._unfactored(payload)
         above += below
-        return above
+        return scaled(above, self._factors.upper)
 
     def sums_below(self, payload: Floats) -> Floats:
         """Sum over the rows below each row only: for many lines, best the transpose of rows in memory."""
-        if self.weight is not None:
-            payload = payload * self.weight
+        payload = payload if self._ends.lower is None else payload * self._ends.lower
         below = self._sides[1].sums(payload)
-        if self._scale is None:
-            return below
-        return np.asarray(self._scale * below - self._sides[1].sums(self._scale * payload))
+        if self._scale is not None:
+            below = self._scale * below - self._sides[1].sums(self._scale * payload)
+        return scaled(below, self._factors.upper)
 
     def from_rows(self, values: Floats) -> Floats:
         """Put values of rows into sorted order."""
@@ -127,8 +122,33 @@ class Windows:
         out[self.rows] = values
         return out
 
-    def _both(self, payload: Floats) -> list[Floats]:
-        return parallel_map(lambda side: side.sums(payload), self._sides, payload.shape[1])
+    def _unfactored(self, payload: Floats) -> tuple[Floats, Floats]:
+        """Sum W·u·payload over the rows above each row, W·v·payload over those below: all but the row's own factor."""
+        seen = self._ends.each(lambda part: payload * part)
+        upper = payload if seen.upper is None else seen.upper
+        lower = upper if self._ends.alike else payload if seen.lower is None else seen.lower
+        if self._scale is None:
+            above, below = self._both(upper, lower)
+            return above, below
+        # Σ (σ_k − σ_i) p_k = Σ σ_k p_k − σ_i Σ p_k
+        m = len(payload)
+        moved = np.vstack([upper, self._scale * upper])
+        above, below = self._both(moved, moved if lower is upper else np.vstack([lower, self._scale * lower]))
+        return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
+
+    def _both(self, upper: Floats, lower: Floats) -> list[Floats]:
+        seen = zip(self._sides, (upper, lower), strict=True)
+        return parallel_map(lambda side: side[0].sums(side[1]), list(seen), upper.shape[1])
+
+
+A = TypeVar("A")
+
+
+def scaled(sums: A, factor: Any) -> A:
+    """Multiply sums, in place, by each row's own factor, if it has one: memory is what a pass costs."""
+    if factor is not None:
+        sums *= factor
+    return sums
 
 
 def _centred(ascending: Floats, bounds: Ints) -> Floats:
@@ -151,8 +171,6 @@ class TableWindows:
     The rows stay as they are, and their weights are those of the table.
     """
 
-    weight = factor = None
-
     def __init__(self, pairs: GradedPairs, scores: Floats, margin: float) -> None:
         self._n_rows = pairs.n_rows
         self.rows, self._weights = pairs.active, pairs.table
@@ -174,7 +192,7 @@ class TableWindows:
         self._around: Floats | None = None
 
     def sums(self, payload: Floats) -> tuple[Floats, Floats]:
-        """Sum W·ω·payload over the rows above each row, and over the rows below it, the row's own factor included."""
+        """Sum W·payload over the rows above each row, and over the rows below it."""
         return payload @ self._seen.T, payload @ self._seen
 
     def sums_around(self, payload: Floats) -> Floats:
@@ -216,8 +234,8 @@ class DevicePairs:
         self.cell = beside(where, cells.of_row[rows])
         self.group = None if cells.n_groups == 1 else beside(where, cells.group[cells.of_row[rows]])
         self.bounds = beside(where, pairs.bounds)
-        self.weight = None if pairs.weight is None else beside(where, pairs.weight[rows])
-        self.factor = None if pairs.factor is None else beside(where, pairs.factor[rows])
+        self.ends = pairs.ends.each(lambda part: beside(where, part[rows]))
+        self.factors = pairs.factors.each(lambda part: beside(where, part[rows]))
         self.scale = None if cells.scale is None else beside(where, cells.scale[cells.of_row[rows]])
         self.rises = None if cells.rises is None else beside(where, cells.rises)
         self.layout = Layout(np.concatenate([[0], cells.ends]), cells.group_starts)
@@ -265,8 +283,7 @@ class DeviceWindows:
         self.scores = _centred_there(
             self._sweep.scores, None if pairs.group is None else take(pairs.group, order), pairs
         )
-        self.weight = None if pairs.weight is None else take(pairs.weight, order)
-        self.factor = None if pairs.factor is None else take(pairs.factor, order)
+        self._ends, self.factors = (both.each(lambda part: take(part, order)) for both in (pairs.ends, pairs.factors))
         self._scale = None if pairs.scale is None else take(pairs.scale, order)
 
     def with_margin(self, margin: float) -> DeviceWindows:
@@ -274,26 +291,35 @@ class DeviceWindows:
         return DeviceWindows(self._pairs, self._given, margin)
 
     def sums(self, payload: Any) -> tuple[Any, Any]:
-        """Sum W·ω·payload over the rows above each row, and over the rows below it."""
-        if self.weight is not None:
-            payload = payload * self.weight
+        """Sum W·payload over the rows above each row, and over the rows below it."""
+        above, below = self._unfactored(payload)
+        return scaled(above, self.factors.lower), scaled(below, self.factors.upper)
+
+    def sums_around(self, payload: Any) -> Any:
+        """Sum over the rows above and below each row together."""
+        above, below = self._unfactored(payload) if self._ends.alike else self.sums(payload)
+        above += below
+        return scaled(above, self.factors.upper) if self._ends.alike else above
+
+    def _unfactored(self, payload: Any) -> tuple[Any, Any]:
+        """Sum W·u·payload over the rows above each row, W·v·payload over those below: all but the row's own factor."""
+        if self._ends.alike:
+            return self._swept(payload if self._ends.upper is None else payload * self._ends.upper)
+        upper, lower = (payload if part is None else payload * part for part in self._ends)
+        return self._swept(upper)[0], self._swept(lower)[1]
+
+    def _swept(self, payload: Any) -> tuple[Any, Any]:
         if self._scale is None:
             return self._sweep.sums(payload)
         m = len(payload)
         above, below = self._sweep.sums(namespace(payload).concatenate([payload, self._scale * payload]))
         return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
 
-    def sums_around(self, payload: Any) -> Any:
-        """Sum over the rows above and below each row together."""
-        above, below = self.sums(payload)
-        above += below
-        return above
-
     def weighted_above(self) -> Any:
-        """Sum W·ω over the rows above each row without a subtraction, whatever the sizes of the weights ω."""
+        """Sum W·u over the rows above each row without a subtraction, whatever the sizes of the weights u."""
         if isinstance(self._sweep, LadderSums):
-            return self._sweep.weighted_above(self.weight, self._pairs.rises)
-        return self._sweep.weighted_above(self.weight)
+            return self._sweep.weighted_above(self._ends.upper, self._pairs.rises)
+        return self._sweep.weighted_above(self._ends.upper)
 
     def from_rows(self, values: Any) -> Any:
         """Put values of rows, or lines of them, into the windows' order."""
@@ -421,8 +447,6 @@ def _swapped(pairs: GradedPairs, scores: Floats, ties: Ties) -> tuple[AnyWindows
     if ties == "half" and any_tied:
         apart = windows.with_margin(0.0).sums(ones)
         lower, upper = (0.5 * (end + more[0]) for end, more in zip((lower, upper), apart, strict=True))
-    if windows.factor is not None:
-        lower, upper = lower * windows.factor, upper * windows.factor
     return windows, lower, upper
 
 
@@ -456,26 +480,26 @@ def _weight_below(pairs: GradedPairs, scores: Floats, margins: tuple[float, ...]
     rows = sort_rows(scores, pairs.block, pairs.bounds, compiled=pairs.compiled)
     rank = _ranks(scores[rows])
     by_table = pairs.cells.pairs is None and pairs.cells.scale is None and len(rows) <= FEW_ROWS
-    if not (pairs.weight is None or pairs.compiled or by_table):
+    if not (pairs.ends.upper is None or pairs.compiled or by_table):
         by_row = np.zeros(len(scores))
         by_row[rows] = rank
         return _with_arrays(pairs, by_row, margins)
-    total = 0.0
+    total, own = 0.0, pairs.factors.lower
     for margin in margins:
         seen = _seen_above(pairs, rows, rank, margin)
-        total += float(seen.sum()) if pairs.factor is None else dot(pairs.factor[rows], seen)
+        total += float(seen.sum()) if own is None else dot(own[rows], seen)
     return max(total / len(margins), 0.0)
 
 
 def _seen_above(pairs: GradedPairs, rows: Ints, rank: Floats, margin: float) -> Floats:
-    """Sum W·ω over the rows above each row, within the margin, in sweeps over sorted rows."""
-    cells, cell = pairs.cells, pairs.cells.of_row[rows]
-    if pairs.weight is not None and cells.rises is not None:
-        first, weight = cells.group_starts, pairs.weight[rows]
+    """Sum W·u over the rows above each row, within the margin, in sweeps over sorted rows."""
+    cells, cell, upper = pairs.cells, pairs.cells.of_row[rows], pairs.ends.upper
+    if upper is not None and cells.rises is not None:
+        first, weight = cells.group_starts, upper[rows]
         return rising_sums(rank, pairs.bounds, cell, first, cells.rises, weight, margin)
     above: Edges | Ladder = Ladder(cells.ranks[0][cell]) if cells.pairs is None else cells.edges[0]
     side = Side(rank, pairs.bounds, cell, above, margin=margin, mirror=False, compiled=pairs.compiled)
-    weight = np.ones(len(rows)) if pairs.weight is None else pairs.weight[rows]
+    weight = np.ones(len(rows)) if upper is None else upper[rows]
     if cells.scale is None:
         return np.asarray(side.sums(weight[None, :])[0])
     # of ones: there are as many digits to lose as differences of the scale have
@@ -488,9 +512,9 @@ def _with_arrays(pairs: GradedPairs, rank: Any, margins: tuple[float, ...]) -> f
     total = 0.0
     for margin in margins:
         windows = DeviceWindows(on_device(pairs, rank), rank, margin)
-        if pairs.weight is None:
-            above = windows.sums(namespace(rank).ones_like(windows.scores)[None, :])[0][0]
+        if pairs.ends.upper is None:
+            total += float(windows.sums(namespace(rank).ones_like(windows.scores)[None, :])[0][0].sum())
         else:
-            above = windows.weighted_above()
-        total += float(above.sum()) if windows.factor is None else dot(windows.factor, above)
+            own, above = windows.factors.lower, windows.weighted_above()
+            total += float(above.sum()) if own is None else dot(own, above)
     return max(total / len(margins), 0.0)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..losses import PairLoss, PairSet, RiskAt, risk_at
-from ..order import Balance, GradedPairs, OrderGraph, make_pairs
+from ..order import Balance, EndWeights, GradedPairs, OrderGraph, make_pairs
 from ..spaces import CoefficientSpace, KernelSpace, LinearSpace, PartedSpace, RowSpace, Space
 from ..sweeps import Array, Floats, Ints
 from .problem import Point, Problem
@@ -106,10 +106,15 @@ def _hold_pairs(space: PartedSpace, pairs: GradedPairs) -> tuple[Any, ...]:
     groups, weights = (
         [None] * len(levels) if column is None else space.cut(column) for column in (pairs.group, pairs.row_weight)
     )
+    ends: list[EndWeights | None] = [None] * len(levels)
+    if pairs.end_weights is not None:
+        none = [None] * len(levels)
+        above, below = (none if part is None else space.cut(part) for part in pairs.end_weights)
+        ends = [EndWeights(*both) for both in zip(above, below, strict=True)]
     present = [np.unique(level[level >= 0]) for level in levels]
     graphs = [pairs.graph.take(places) for places in present]
     make = partial(_make_pairs, pairs.balance, pairs.compiled)
-    return tuple(space.each(make, levels, groups, weights, present, graphs, keep=True))
+    return tuple(space.each(make, levels, groups, weights, ends, present, graphs, keep=True))
 
 
 def _make_pairs(
@@ -119,6 +124,7 @@ def _make_pairs(
     level: Ints,
     group: Ints | None,
     weight: Floats | None,
+    ends: EndWeights | None,
     present: Array,
     graph: OrderGraph,
 ) -> GradedPairs | None:
@@ -126,7 +132,7 @@ def _make_pairs(
     number = np.where(level >= 0, np.searchsorted(present, level), -1).astype(np.int32)
     if group is not None:
         group = np.unique(group, return_inverse=True)[1].astype(np.int32)
-    pairs = make_pairs(number, group, weight, graph, balance, compiled=compiled)
+    pairs = make_pairs(number, group, weight, graph, balance, ends=ends, compiled=compiled)
     return pairs if pairs.n_pairs else None
 
 
