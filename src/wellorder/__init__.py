@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Comparisons": "wellorder.order",
     "Grades": "wellorder.order",
+    "Times": "wellorder.order",
     "OrderGraph": "wellorder.order",
     "Pairs": "wellorder.spaces",
     "compare": "wellorder.evaluation",
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
         learning_curve as learning_curve,
         search as search,
     )
-    from .order import Comparisons as Comparisons, Grades as Grades, OrderGraph as OrderGraph
+    from .order import Comparisons as Comparisons, Grades as Grades, OrderGraph as OrderGraph, Times as Times
     from .persistence import load as load, save as save
     from .spaces import Pairs as Pairs
     from .standings import rate as rate

@@ -133,6 +133,8 @@ def _why(found: Supervision) -> str:
         return "n_samples=1, and one row has nothing to stand above."
     if found.n_unjudged == found.n_rows:
         return "no row has a grade."
+    if found.n_censored:
+        return "nobody is known to have outlived another: whoever was censored was so before the first event."
     if found.n_levels == 1:
         return "all grades are the same (one level, 1 class)."
     if found.n_zero_weight:
@@ -347,6 +349,10 @@ class Ranker(Stored, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Return a real score for each row: the same as ``decision_function``."""
         return self.decision_function(X)
+
+    def predict_risk(self, X: Any) -> Floats:
+        """Return the score with the opposite sign: of models of :class:`~wellorder.Times`, higher is sooner."""
+        return -self.decision_function(X)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Return 1 − swapped pairs: the share of pairs in the right order, a tied pair being an error.

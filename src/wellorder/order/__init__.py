@@ -31,6 +31,7 @@ from .pairs import (
     product_exponents,
 )
 from .sums import Kind, OrderSum, SumOfPairs
+from .times import CensoringCurve, Times, Weighting, censoring_curve
 from .windows import (
     AnyWindows,
     DeviceWindows,
@@ -56,6 +57,7 @@ __all__ = [
     "Balance",
     "CellPairs",
     "Cells",
+    "CensoringCurve",
     "ComparisonSummary",
     "Comparisons",
     "ConsistentPairs",
@@ -75,9 +77,12 @@ __all__ = [
     "SumOfPairs",
     "Supervision",
     "Ties",
+    "Times",
+    "Weighting",
     "Windows",
     "as_graph",
     "as_objects",
+    "censoring_curve",
     "check_outcomes",
     "check_scores",
     "check_weights",

@@ -31,6 +31,7 @@ class Supervision:
     n_unjudged: int
     n_zero_weight: int
     n_rows_without_pair: int
+    n_censored: int = 0
 
     def __str__(self) -> str:
         text = (
@@ -41,6 +42,7 @@ class Supervision:
             "unjudged": self.n_unjudged,
             "of zero weight": self.n_zero_weight,
             "in no pair": self.n_rows_without_pair,
+            "censored": self.n_censored,
         }
         listed = ", ".join(f"{count:,} {what}" for what, count in notes.items() if count)
         return f"{text} ({listed})" if listed else text
