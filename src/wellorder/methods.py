@@ -36,6 +36,10 @@ class Size:
     """Whether anything is known of the items but their names."""
     has_sides: bool = True
     """Whether it may say something who stands on the left: not where the winner always stands on the same side."""
+    two_weights: bool = False
+    """Whether rows weigh one thing where they stand above and another where they stand below."""
+    has_times: bool = False
+    """Whether rows are times, some of them censored."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -170,6 +174,10 @@ class Method:
     grid: Callable[[Size], Grid] = lambda size: {}
     """What a search tries."""
     takes: tuple[Kind, ...] = ("grades", "comparisons")
+    takes_two_weights: bool = False
+    """Whether it learns from pairs whose rows weigh one thing above and another below: censored times, clicks."""
+    needs_times: bool = False
+    """Whether it learns from censored times alone."""
     is_baseline: bool = False
     objection: Callable[[Size], str | None] = lambda size: None
     """Why a comparison on data of this size should leave the method out; None if it should not."""

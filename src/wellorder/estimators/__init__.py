@@ -8,6 +8,7 @@ from . import (
     boosted_trees,
     compare_svm,
     convex_hull_ranker,
+    cox_ranker,
     multiple_hyperplane_ranker,
     nested_ranker,
     order_boost,
@@ -28,6 +29,7 @@ from .compare_lp import CompareLP
 from .compare_model import CompareModel as CompareModel
 from .compare_svm import CompareSVM
 from .convex_hull_ranker import ConvexHullRanker
+from .cox_ranker import CoxRanker
 from .kernel_model import KernelModel as KernelModel
 from .multiple_hyperplane_ranker import MultipleHyperplaneRanker
 from .nested_ranker import NestedRanker
@@ -48,6 +50,7 @@ __all__ = [
     "CompareLP",
     "CompareSVM",
     "ConvexHullRanker",
+    "CoxRanker",
     "MultipleHyperplaneRanker",
     "NestedRanker",
     "OrderBoost",
@@ -78,6 +81,7 @@ METHODS = {
         threshold_compare,
         order_ensemble,
         boosted_trees,
+        cox_ranker,
         baselines,
     )
     for name, method in module.METHODS.items()

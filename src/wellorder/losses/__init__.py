@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..sweeps import Floats
+from .cox import RiskSets, TiedEvents as TiedEvents, cox_risk, make_risk_sets
 from .exponential import Exponential
 from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
 from .outcomes import (
@@ -115,6 +116,7 @@ __all__ = [
     "PairLoss",
     "PairSet",
     "RiskAt",
+    "RiskSets",
     "RowLoss",
     "ShiftedAt",
     "Squared",
@@ -123,11 +125,13 @@ __all__ = [
     "TiedPairs",
     "best_threshold",
     "calibrate",
+    "cox_risk",
     "dense_hessian",
     "find_loss",
     "implicit_costs",
     "level_probabilities",
     "log_total",
+    "make_risk_sets",
     "most_likely",
     "ordinal_hinge",
     "outcome_shares",
