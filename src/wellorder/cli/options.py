@@ -129,6 +129,11 @@ _READING = (
     click.option("--item", metavar="COLUMN", help="What a row is called; not a feature."),
     click.option("--weight", metavar="COLUMN", help="Row weights."),
     click.option("--time", metavar="COLUMN", help="When a row is from: a number or a date; not a feature."),
+    click.option(
+        "--event",
+        metavar="COLUMN[=VALUE]",
+        help="Where the target holds times: whether an event ended them (1), or they were censored (0).",
+    ),
     click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
     click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT),
     click.option(

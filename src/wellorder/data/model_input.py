@@ -216,9 +216,12 @@ def roles_for(model: TableRanker, sheet: Sheet, judged: bool) -> Roles:
         if model.target_ is None:
             raise DataError(sheet.source, "the model was fitted on a LETOR file, and this one has named columns")
         given["target"], levels = model.target_, check_levels(sheet.source, model.levels_)
+        if (event := getattr(model, "event_", None)) is not None:
+            given["event"] = event
     elif model.supervision_ == "comparisons" and "item" not in given:
         given["item"] = next((name for name in NAME_COLUMNS if name in columns), columns[0])
-    spare = tuple(name for name in columns if name not in known and name not in given.values())
+    taken = Roles(**given).named().values()
+    spare = tuple(name for name in columns if name not in known and name not in taken)
     return Roles(**given, levels=levels, drop=spare, text=_text_columns(model))
 
 

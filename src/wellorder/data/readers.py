@@ -29,6 +29,7 @@ def read(
     item: str | None = None,
     weight: str | None = None,
     time: str | None = None,
+    event: str | None = None,
     items: PathLike | Any | None = None,
     levels: Iterable[Hashable] | None = None,
     drop: str | Iterable[str] = (),
@@ -77,6 +78,10 @@ def read(
         The column that says when a row is from, or when two items were compared: numbers, or dates such as 2024-05-31
         or 2024-05-31 18:30. It is no feature; :func:`wellorder.compare` then learns from the past and judges by the
         future, and comparisons are put into this order, which is the one that ratings go by.
+    event : str, optional
+        The column that says whether the target, a time, ended with an event (1 or true) or was censored (0 or false);
+        where it is written otherwise, with the value that stands for an event: ``event="status=dead"``. The rows are
+        then put in order by how long they are known to have lived (:class:`wellorder.Times`).
     items : path-like or data frame, optional
         With comparisons: a file with the features of the items.
     levels : sequence, optional
@@ -127,14 +132,12 @@ def read(
         if format is not None:
             raise ValueError(f"format={format!r} is of a file, and this is a data frame; leave it out")
         given = own_levels(path, target) if levels is None else levels
-        return give_roles(
-            sheet_of(path),
-            Roles(target, group, item, weight, check_levels("the data frame", given), dropped, time=time, votes=votes),
-            items,
-        )
+        listed = check_levels("the data frame", given)
+        roles = Roles(target, group, item, weight, listed, dropped, time=time, event=event, votes=votes)
+        return give_roles(sheet_of(path), roles, items)
     paths = as_paths(path)
     listed = check_levels(os.fspath(paths[0]), levels)
-    roles = Roles(target, group, item, weight, listed, dropped, time=time, votes=votes)
+    roles = Roles(target, group, item, weight, listed, dropped, time=time, event=event, votes=votes)
     table = give_roles(read_files(paths, format), roles, items)
     return replace(table, recipe=_recipe(paths, roles, items, format))
 
@@ -180,7 +183,7 @@ def _recipe(paths: Sequence[PathLike], roles: Roles, items: Any, format_name: st
     """Write the call that reads the same again."""
     named = [os.fspath(path) for path in paths]
     options = {
-        **roles.named(),
+        **roles.given(),
         **roles.votes.given(),
         "levels": None if roles.levels is None else list(roles.levels),
         "drop": list(roles.drop) or None,

@@ -11,7 +11,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from ..order import HOW_TO_WRITE, as_objects, likely_order, look_like_votes
-from ..sweeps import Array, Floats
+from ..sweeps import Array, Bools, Floats
 from ..writing import visible
 from .lines import DataError, shorten
 from .sheet import Sheet, as_text, first_row, settle, settle_as_text
@@ -32,13 +32,20 @@ class Roles:
     text: frozenset[str] = frozenset()
     """Features that are known to be text: numbers among them are categories like the others."""
     time: str | None = None
+    event: str | None = None
+    """The column that says whether the target, a time, ended with an event; or ``column=value``, which does."""
     votes: VoteColumns = field(default_factory=VoteColumns)
     """The columns of comparisons."""
 
     def named(self) -> dict[str, str]:
         """Return the columns that are named, each with the option that names it."""
         given = {name: getattr(self, name) for name in ("target", "group", "item", "weight", "time")}
-        return {option: name for option, name in given.items() if name is not None}
+        named = {option: name for option, name in given.items() if name is not None}
+        return named if self.event is None else {**named, "event": split_event(self.event)[0]}
+
+    def given(self) -> dict[str, str]:
+        """Return the options that are given, as they are written."""
+        return self.named() | ({} if self.event is None else {"event": self.event})
 
     def check(self, sheet: Sheet) -> None:
         """Refuse names that the file does not have, and columns that are named twice."""
@@ -50,6 +57,10 @@ class Roles:
             option_of[name] = option
         if self.levels is not None and self.target is None:
             raise sheet.error("levels= orders the grades; name their column with target=")
+        if self.event is not None and self.target is None:
+            raise sheet.error("event= says how times ended; name the column of the times with target=")
+        if self.event is not None and self.levels is not None:
+            raise sheet.error("levels= orders grades, and with event= the target holds times; leave one of them out")
         if self.target is not None and self.votes.given():
             option = next(iter(self.votes.given()))
             raise sheet.error(f"target= is of grades and {option}= of comparisons; leave one of them out")
@@ -82,6 +93,10 @@ def make_table(sheet: Sheet, roles: Roles) -> Table:
         if name not in taken
     ]
     y, levels = (None, None) if roles.target is None else read_target(sheet, roles.target, roles.levels)
+    events = None
+    if roles.event is not None and roles.target is not None:
+        events = read_events(sheet, roles.event)
+        refuse_no_times(sheet, roles.target, y)
     return Table(
         source=sheet.source,
         X=pl.DataFrame(features)
@@ -92,11 +107,13 @@ def make_table(sheet: Sheet, roles: Roles) -> Table:
         ids=None if roles.item is None else read_names(sheet, roles.item),
         weights=None if roles.weight is None else read_weights(sheet, roles.weight),
         times=None if roles.time is None else read_times(sheet, roles.time),
+        events=events,
         target=roles.target,
         group=roles.group,
         item=roles.item,
         weight=roles.weight,
         time=roles.time,
+        event=roles.event,
         levels=levels,
         places=sheet.places,
     )
@@ -221,6 +238,47 @@ def read_weights(sheet: Sheet, name: str) -> Floats:
         found = "is missing" if column[row] is None else f"is {column[row]:g}"
         raise sheet.error(f"the weight (column {name!r}) {found}; weights are positive numbers", row)
     return column.to_numpy().astype(np.float64)
+
+
+def split_event(event: str) -> tuple[str, str | None]:
+    """Return the column that ``event=`` names, and the value that stands for an event; None: 1, or true."""
+    column, sign, value = event.rpartition("=")
+    return (column, value) if sign and column else (event, None)
+
+
+def read_events(sheet: Sheet, event: str) -> Bools:
+    """Return whether each row's event was seen: 1 or true, or the value that was named."""
+    name, value = split_event(event)
+    column = as_text(sheet, name) if value is not None else settle(sheet, name)
+    if column.null_count():
+        row = first_row(column.is_null())
+        raise sheet.error(f"the event (column {name!r}) is missing; give it, or remove the row", row)
+    if value is not None:
+        seen = column == value
+        if not seen.any():
+            found = column.unique(maintain_order=True).to_list()
+            raise sheet.error(f"no row has {shorten(value)} in the column {name!r}; its values are {_values(found)}")
+        return seen.to_numpy().astype(bool)
+    bad = pl.Series([True] * len(column)) if column.dtype == pl.String else (column != 0) & (column != 1)
+    if bad.any():
+        row = first_row(bad)
+        raise sheet.error(
+            f"the event (column {name!r}) is {shorten(str(column[row]))}; 1 (or true) is an event that was seen and 0 "
+            f"a time that was censored. Where it is written otherwise, say which value is the event: "
+            f"event={name + '=' + str(column[row])!r}",
+            row,
+        )
+    return column.cast(pl.Float64).to_numpy().astype(bool)
+
+
+def refuse_no_times(sheet: Sheet, name: str, y: Array | None) -> None:
+    """Refuse a column of times with a row that has none, or a negative one."""
+    values = np.asarray(y)
+    bad = np.flatnonzero(~(values >= 0)) if values.dtype.kind == "f" else np.zeros(0, np.int64)
+    if bad.size:
+        row = int(bad[0])
+        found = "is missing" if np.isnan(values[row]) else f"is {values[row]:g}"
+        raise sheet.error(f"the time (column {name!r}) {found}; times are numbers from 0 on", row)
 
 
 def holds_dates(sheet: Sheet, name: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order import Comparisons, Grades
+from ..order import Comparisons, Grades, Times
 from ..sweeps import Array, Bools, Floats, Ints
 from .lines import Places
 
@@ -59,7 +59,10 @@ class Table:
     times : array of shape (n,) or None
         When each row is from: numbers, or days since 1970. Where they are known, methods are compared on later rows
         than those that they learn from.
-    target, group, item, weight, time : str or None
+    events : array of bool of shape (n,) or None
+        Whether y is a time that ended with an event, rather than one after which a row was no longer seen; None where
+        y holds grades.
+    target, group, item, weight, time, event : str or None
         The columns that these came from.
     levels : tuple or None
         The levels from worst to best, where they were declared.
@@ -88,11 +91,13 @@ class Table:
     ids: Array | None = None
     weights: Array | None = None
     times: Floats | None = None
+    events: Bools | None = None
     target: str | None = None
     group: str | None = None
     item: str | None = None
     weight: str | None = None
     time: str | None = None
+    event: str | None = None
     levels: tuple[Any, ...] | None = None
     recipe: str = ""
     spare: tuple[str, ...] = ()
@@ -141,6 +146,8 @@ class Table:
         """Return the grades with their groups and weights, ready for a ranker."""
         if self.y is None:
             raise ValueError(f"{self.source} was read without grades; name their column with target=")
+        if self.events is not None:
+            return Times(self.y, self.events, groups=self.groups, weights=self.weights)
         return Grades(self.y, self.groups, order, self.weights, self.levels)
 
     @property
@@ -155,7 +162,7 @@ class Table:
     def take(self, rows: Array) -> Table:
         """Return some of the rows (numbers or a mask), in the order asked for."""
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
-        parts = {name: getattr(self, name) for name in ("y", "groups", "ids", "weights", "times")}
+        parts = {name: getattr(self, name) for name in ("y", "groups", "ids", "weights", "times", "events")}
         kept: dict[str, Any] = {name: None if part is None else part[rows] for name, part in parts.items()}
         places = None if self.places is None else self.places.take(rows)
         return replace(self, X=self.X[rows], places=places, **kept)

@@ -71,6 +71,9 @@ class TableRanker(Stored, BaseEstimator):
     target, group, item, weight : str, optional
         The columns of a data frame with grades, groups, names and weights. A table that was read from a file has
         them already.
+    event : str, optional
+        Where the target holds times: the column that says whether they ended with an event, as
+        :func:`wellorder.read` takes it.
     levels : sequence, optional
         The grades from worst to best, where they are text.
 
@@ -83,7 +86,7 @@ class TableRanker(Stored, BaseEstimator):
     supervision_ : {"grades", "comparisons"}
     items_ : list of str or None
         The items' names, where each has a rating of its own: such a model scores by name.
-    target_, group_, item_, weight_ : str or None
+    target_, group_, item_, weight_, event_ : str or None
         The columns in the training data.
     levels_ : list or None
         The declared levels.
@@ -109,6 +112,7 @@ class TableRanker(Stored, BaseEstimator):
     group_: str | None
     item_: str | None
     weight_: str | None
+    event_: str | None
     levels_: list[Any] | None
     supervision_: str
     encoder_: TableEncoder | None
@@ -126,6 +130,7 @@ class TableRanker(Stored, BaseEstimator):
         item: str | None = None,
         weight: str | None = None,
         levels: Iterable[Hashable] | None = None,
+        event: str | None = None,
     ) -> None:
         self.ranker = ranker
         self.target = target
@@ -133,6 +138,7 @@ class TableRanker(Stored, BaseEstimator):
         self.item = item
         self.weight = weight
         self.levels = levels
+        self.event = event
 
     def fit(self, X: Any, y: Any = None) -> TableRanker:
         """Fit the encoder and the ranker.
@@ -154,6 +160,7 @@ class TableRanker(Stored, BaseEstimator):
         self.group_ = self.group or table.group
         self.item_ = self.item or table.item
         self.weight_ = self.weight or table.weight
+        self.event_ = self.event or table.event
         self.spread_ = float(np.std(scores))
         self.resolution_ = None
         self.signs_ = X.signs if isinstance(X, ComparisonTable) else None
@@ -293,6 +300,7 @@ class TableRanker(Stored, BaseEstimator):
             n_out = len(self.encoder_.get_feature_names_out())
             lines.append(f"features: {n_out:,} from {self.encoder_.n_features_in_:,} columns")
         named = {"target": self.target_, "group": self.group_, "item": self.item_, "weight": self.weight_}
+        named["event"] = getattr(self, "event_", None)
         lines += [f"{role}: {name}" for role, name in named.items() if name is not None]
         if self.levels_ is not None:
             lines.append(f"levels: {' < '.join(map(str, self.levels_))}")
@@ -317,7 +325,10 @@ class TableRanker(Stored, BaseEstimator):
         self.items_ = None
         self.encoder_ = TableEncoder()
         encoded = self.encoder_.fit_transform(table)
-        self.ranker_ = ranker.fit(encoded, table.y, **_fit_options(ranker, table))
+        if table.events is not None:
+            self.ranker_ = ranker.fit(encoded, table.order())
+        else:
+            self.ranker_ = ranker.fit(encoded, table.y, **_fit_options(ranker, table))
         return self.decision_function(table)
 
     def _fit_comparisons(self, table: ComparisonTable) -> Array:
@@ -346,7 +357,8 @@ class TableRanker(Stored, BaseEstimator):
         if self.target is None:
             raise ValueError("name the column of grades: TableRanker(ranker, target=…)")
         levels = own_levels(X, self.target) if self.levels is None else self.levels
-        roles = Roles(self.target, self.group, self.item, self.weight, None if levels is None else tuple(levels))
+        listed = None if levels is None else tuple(levels)
+        roles = Roles(self.target, self.group, self.item, self.weight, listed, event=self.event)
         return make_table(sheet_of(X), roles)
 
     def _pairs_of(self, X: Any) -> PairTable:
@@ -405,6 +417,7 @@ class TableRanker(Stored, BaseEstimator):
             "items_": items if by_name else one_of(None),
             "ranker_": both(fitted("decision_function", "predict"), checked(self._check_width)),
             **dict.fromkeys(("target_", "group_", "item_", "weight_"), column),
+            "event_": absent_or(column),  # files of older versions have none
             "levels_": none_or(list_of(label(), ANY)),
             "spread_": number(low=0.0),
             "resolution_": none_or(both(tuple_of(floats("t", low=0.0), floats("t")), checked(_check_curve))),

@@ -20,6 +20,7 @@ from .encode import dense
 from .formats import FORMATS
 from .letor import write_letor
 from .lines import DataError, PathLike, open_bytes_for_writing, open_for_writing, shorten
+from .roles import split_event
 from .sheet import refuse_twice
 from .table import ComparisonTable, Table
 
@@ -148,6 +149,7 @@ def _table_frame(path: PathLike, table: Table) -> pl.DataFrame:
     after = {
         table.weight or "weight": table.weights,
         table.time or "time": table.times,
+        split_event(table.event or "event")[0]: table.events,
         table.target or "target": table.y,
     }
     columns = [

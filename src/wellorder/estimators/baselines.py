@@ -274,6 +274,7 @@ METHODS = {
     "best-feature": Method(
         "the best single column, up or down",
         BestFeature,
+        takes_two_weights=True,
         is_baseline=True,
         objection=too_many_columns,
         memory=for_columns,

@@ -26,7 +26,7 @@ from ..deadline import TimeIsUp, deadline, seconds_left, time_is_up, warn_of_tim
 from ..losses import LOSSES, PairSet, best_threshold
 from ..methods import KERNEL_TOL, ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
 from ..metrics import comparison_error
-from ..order import Comparisons, Grades, ListedPairs, encode_groups, make_pairs
+from ..order import Comparisons, Grades, ListedPairs, Times, encode_groups, make_pairs
 from ..samples import Given, Sample
 from ..solvers import Objective, Point, SolveResult, make_problem
 from ..spaces import Function, LinearSpace, Pairs, RowSpace, kernel_bytes, resolve_gamma
@@ -50,6 +50,7 @@ from .base_rankers import check_base, fit_part, read_plain_grades, score_table
 from .baselines import RidgeRanker
 from .boosted_trees import BoostedTrees
 from .compare_svm import CompareSVM
+from .cox_ranker import CoxRanker
 from .order_boost import OrderBoost
 from .rank_svm import MOST_KERNEL_ROWS, RankSVM, kernel_suits
 
@@ -429,6 +430,8 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
         members += [("rank-svm-weak", RankSVM(C=0.01)), ("compare-svm", CompareSVM(loss="squared_hinge"))]
     elif row_by_row:
         members.append(("ridge-on-ranks", RidgeRanker(on="ranks")))
+    if isinstance(order, Times):
+        members.append(("cox", CoxRanker()))
     if d > _MOST_COLUMNS:
         return members
     unit, is_large = resolve_gamma("scale", X), n > _MANY_ROWS
@@ -820,6 +823,7 @@ METHODS = {
     "order-ensemble": Method(
         "linear, kernels and trees, weighted by how they order held-out rows",
         OrderEnsemble,
+        takes_two_weights=True,
         objection=too_many_fits,
         predicts_ties=True,
         memory=for_members,

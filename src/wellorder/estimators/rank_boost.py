@@ -199,6 +199,7 @@ METHODS = {
         "thresholds of single columns, boosted over every pair",
         RankBoost,
         lambda size: {"n_estimators": [30, 100, 300]},
+        takes_two_weights=True,
         objection=too_many_columns,
         memory=for_columns,
         is_slow=True,

@@ -300,11 +300,12 @@ def for_landmarks(size: Size, matrix_bytes: int) -> int:
 
 
 METHODS = {
-    "rank-svm": Method("linear, squared hinge over every pair", RankSVM, costs),
+    "rank-svm": Method("linear, squared hinge over every pair", RankSVM, costs, takes_two_weights=True),
     "rank-svm-rbf": Method(
         "Gaussian kernel, squared hinge over every pair",
         lambda: RankSVM(kernel="rbf"),
         kernel_costs,
+        takes_two_weights=True,
         objection=too_many_rows,
         memory=for_kernel,
         most_searched=MOST_SEARCHED_KERNEL,
@@ -313,6 +314,7 @@ METHODS = {
         "Gaussian kernel through 300 landmark rows or more",
         lambda: RankSVM(kernel="rbf", n_components="auto"),
         kernel_costs,
+        takes_two_weights=True,
         objection=few_rows,
         memory=for_landmarks,
         is_slow=True,
@@ -322,6 +324,7 @@ METHODS = {
         "linear, logistic loss over every pair",
         lambda: RankSVM(loss="logistic"),
         costs,
+        takes_two_weights=True,
         objection=too_many_pairs,
     ),
 }

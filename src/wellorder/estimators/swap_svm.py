@@ -197,5 +197,5 @@ class SwapSVM(KernelModel, Ranker):
 
 
 METHODS = {
-    "swap-svm": Method("linear, one slack for all swapped pairs", SwapSVM, costs),
+    "swap-svm": Method("linear, one slack for all swapped pairs", SwapSVM, costs, takes_two_weights=True),
 }

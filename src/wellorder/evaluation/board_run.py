@@ -22,7 +22,7 @@ from ..metrics import Definition, Metric
 from ..sweeps import THREADS_FROM
 from ..writing import write_bytes
 from .leaderboard import LeftOut, Memory, Protocol
-from .methods import METHODS, find_method, foretelling_methods, refuse_silent
+from .methods import METHODS, cannot_learn, find_method, foretelling_methods, refuse_silent
 from .records import Record, RecordFile
 from .searching import MOST_SEARCHED
 from .side_by_side import PATIENCE, Trial, TrialPool
@@ -159,15 +159,15 @@ def choose_methods(
     able = METHODS if foretelling is None else foretelling_methods(task.supervision)
     if foretelling is not None:
         refuse_silent(
-            (name for name in methods or () if task.supervision in find_method(name).takes),
+            (name for name in methods or () if cannot_learn(find_method(name), task.order) is None),
             foretelling,
             task.supervision,
         )
     for name in dict.fromkeys(METHODS if methods is None else methods):
         method = find_method(name)
         needed = data + method.memory(part.size, matrix)
-        if task.supervision not in method.takes:
-            left_out.append(LeftOut(name, f"it does not learn from {task.supervision}"))
+        if (reason := cannot_learn(method, task.order)) is not None:
+            left_out.append(LeftOut(name, reason))
         elif name not in able:
             left_out.append(LeftOut(name, f"it gives no probabilities, which {foretelling} judges"))
         elif methods is None and (objection := method.objection(part.size)) is not None:

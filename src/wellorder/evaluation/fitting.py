@@ -19,7 +19,7 @@ from ..scoring import gives_probabilities, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
 from ..writing import write_percent
 from .judging import Foretold, default_metrics, foretell, read_metrics, rule_of, threshold_of, wants_probabilities
-from .methods import METHODS, find_method, foretelling_methods, make_seeded, refuse_silent
+from .methods import METHODS, cannot_learn, find_method, foretelling_methods, make_seeded, refuse_silent
 from .searching import choose_params
 from .significance import known_mean
 from .tasks import AnyTable, make_task
@@ -220,9 +220,9 @@ def fit_table(
     """
     table = leave_columns(table)
     method, task = find_method(name), make_task(table)
-    if task.supervision not in method.takes:
-        fit_for_it = ", ".join(each for each, known in METHODS.items() if task.supervision in known.takes)
-        raise ValueError(f"{name} does not learn from {task.supervision}; these do: {fit_for_it}")
+    if (reason := cannot_learn(method, task.order)) is not None:
+        fit_for_it = ", ".join(each for each, known in METHODS.items() if cannot_learn(known, task.order) is None)
+        raise ValueError(f"{name} {reason.removeprefix('it ')}; these do: {fit_for_it}")
 
     measure = None if metric is None else read_metrics(metric, task.supervision, probabilities=True)[0]
     foretelling = measure is not None and measure.definition.judges_probabilities

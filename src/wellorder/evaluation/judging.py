@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import AnyMetric, Definition, Metric, comparison_roc, ndcg, order_error_rates, parse
-from ..order import Comparisons, Grades, Kind, refuse_beside
+from ..order import Comparisons, Grades, Kind, Times, refuse_beside
 from ..samples import Sample, pair_probabilities
 from ..scoring import advantage_of, gives_probabilities
 from ..sweeps import Array, Floats, Ints
@@ -402,6 +402,10 @@ def default_metrics(supervision: Grades | Comparisons) -> tuple[str, ...]:
         ties = supervision.outcome == 0
         if ties.any() and not ties.all():
             return ("comparison_error", "swapped_pairs", "comparison_auc")
+        return ("swapped_pairs",)
+    if isinstance(supervision, Times):
+        return ("concordance",)
+    if supervision.ends is not None:
         return ("swapped_pairs",)
     if suits_gain(supervision):
         return ("swapped_pairs", "ndcg@10", "ndcg@1")

@@ -22,7 +22,7 @@ from ..order import Comparisons, Grades
 from ..samples import Sample, read_sample
 from ..sweeps import Floats, Ints
 from .judging import default_metrics, judge_model, read_metrics, rule_of
-from .methods import find_method, make_seeded
+from .methods import cannot_learn, find_method, make_seeded
 from .splits import Split, read_splits
 from .tasks import AnyTable, Task, make_task
 
@@ -172,8 +172,8 @@ def table_curve(
 ) -> LearningCurve:
     """Return the learning curve of a method, with its own parameters, on a table; columns are encoded by each part."""
     task, found = make_task(table), find_method(method)
-    if task.supervision not in found.takes:
-        raise ValueError(f"{method} does not learn from {task.supervision}; name another method")
+    if (reason := cannot_learn(found, task.order)) is not None:
+        raise ValueError(f"{method} {reason.removeprefix('it ')}; name another method")
     (measure,) = read_metrics(metric or default_metrics(task.order)[0], task.supervision)
     splits = list(task.splits(task.n_folds(n_folds), 1, seed))
     places = [(split, rows) for split in splits for rows in _growing(task.order, split, _shares(sizes), seed)]

@@ -11,7 +11,7 @@ import numpy as np
 from .. import estimators, ratings
 from ..methods import Method, Size, offered_methods
 from ..metrics import Metric, is_ours
-from ..order import Comparisons, Grades, Kind
+from ..order import Comparisons, Grades, Kind, Times
 from ..scoring import gives_probabilities
 from ..suggest import suggest
 
@@ -25,7 +25,27 @@ def measure_size(X: Any, order: Grades | Comparisons, *, has_features: bool) -> 
         return Size(order.kind, n_rows, n_features, decided, n_rows, 0, has_features, has_sides)
     longest = n_rows if order.group is None else int(np.bincount(order.group).max(initial=0))
     n_levels = len(np.unique(order.level[order.is_judged]))
-    return Size(order.kind, n_rows, n_features, order.pairs.n_pairs, longest, n_levels, has_features)
+    return Size(
+        order.kind,
+        n_rows,
+        n_features,
+        order.pairs.n_pairs,
+        longest,
+        n_levels,
+        has_features,
+        two_weights=order.ends is not None,
+        has_times=isinstance(order, Times),
+    )
+
+
+def cannot_learn(method: Method, order: Grades | Comparisons) -> str | None:
+    """Say why a method cannot learn from an order; None if it can."""
+    if order.kind not in method.takes or (method.needs_times and not isinstance(order, Times)):
+        return f"it does not learn from {order.kind}"
+    if isinstance(order, Grades) and order.ends is not None and not method.takes_two_weights:
+        what = "censored times" if isinstance(order, Times) else "rows that weigh one thing above and another below"
+        return f"it does not learn from {what}"
+    return None
 
 
 _OURS = {**estimators.METHODS, **ratings.METHODS}

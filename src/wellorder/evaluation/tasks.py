@@ -142,8 +142,10 @@ class Task:
     @cached_property
     def _fingerprint(self) -> str:
         order = self.order
-        compared = () if isinstance(order, Grades) else (order.left, order.right, order.outcome, order.weight)
-        return _digest(self.table.rows, *compared)
+        if isinstance(order, Grades):
+            own = () if self.table.rows.events is None else (self.table.rows.events,)
+            return _digest(self.table.rows, *own)
+        return _digest(self.table.rows, order.left, order.right, order.outcome, order.weight)
 
 
 AnyTable: TypeAlias = Table | ComparisonTable

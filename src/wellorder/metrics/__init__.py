@@ -37,6 +37,7 @@ from .registry import (
     GRADE_PROBABILITY_METRICS,
     METRICS,
     PROBABILITY_METRICS,
+    TIME_METRICS,
     AnyMetric as AnyMetric,
     Definition,
     Metric,
@@ -48,12 +49,14 @@ from .registry import (
     scorer,
 )
 from .retrieval import Retrieved as Retrieved, average_precision, ndcg, precision_at, reciprocal_rank
+from .survival import concordance, cumulative_auc
 
 __all__ = [
     "COMPARISON_METRICS",
     "GRADE_PROBABILITY_METRICS",
     "METRICS",
     "PROBABILITY_METRICS",
+    "TIME_METRICS",
     "ComparisonROC",
     "Definition",
     "Difference",
@@ -71,7 +74,9 @@ __all__ = [
     "comparison_reliability",
     "comparison_roc",
     "comparison_rps",
+    "concordance",
     "covariance",
+    "cumulative_auc",
     "find_definition",
     "kendall_tau",
     "log_loss",

@@ -26,6 +26,7 @@ from .inputs import read_grades
 from .probabilities import RowValues
 from .registry import AnyMetric, Metric, parse
 from .retrieval import ListValues
+from .survival import MeanShare
 
 Unit = Literal["rows", "groups", "items"]
 
@@ -140,7 +141,7 @@ def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: 
     return found
 
 
-def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
+def _of_pairs(parts: list[PairShare | MeanShare | TauParts], grades: Grades) -> Influence:
     found = [part.by_row() for part in parts]
     rows = parts[0].rows
     values, by_row = np.array([value for value, _ in found]), np.array([row[rows] for _, row in found]).T

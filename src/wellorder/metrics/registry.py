@@ -68,10 +68,11 @@ from .retrieval import (
     reciprocal_rank,
     reciprocal_rank_of,
 )
+from .survival import MeanShare, concordance, concordance_of, cumulative_auc, cumulative_auc_of
 
 T = TypeVar("T")
 Value: TypeAlias = bool | int | float | str
-Needs: TypeAlias = Literal["grades", "lists", "comparisons", "probabilities", "grade_probabilities"]
+Needs: TypeAlias = Literal["grades", "lists", "times", "comparisons", "probabilities", "grade_probabilities"]
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,9 @@ class Definition:
     """What the function takes.
 
     "grades": (y, scores, groups=). "lists": the same, and lists that miss judged rows, as TREC runs do
-    (:class:`~wellorder.metrics.retrieval.Retrieved`). "comparisons": (comparisons, scores, threshold=, advantage=).
-    "probabilities": (outcomes of comparisons, probabilities, sample_weight=). "grade_probabilities": (y, probabilities,
-    levels=, sample_weight=).
+    (:class:`~wellorder.metrics.retrieval.Retrieved`). "times": (Times, scores). "comparisons": (comparisons, scores,
+    threshold=, advantage=). "probabilities": (outcomes of comparisons, probabilities, sample_weight=).
+    "grade_probabilities": (y, probabilities, levels=, sample_weight=).
     """
     bounds: tuple[float, float] = (-inf, inf)
     """The lowest and the highest value there can be: intervals end there."""
@@ -107,13 +108,13 @@ class Definition:
     """Whether the name alone means nothing."""
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
     """Options that the function asks for and a name may leave out."""
-    parts: Callable[..., PairShare | ListValues | VoteValues | TauParts | RowValues | str] | None = None
+    parts: Callable[..., PairShare | MeanShare | ListValues | VoteValues | TauParts | RowValues | str] | None = None
     """As the function, but returns what that is the mean of: how sure it is follows from these. None: from nothing."""
 
     @property
     def supervision(self) -> Kind:
         """What the scores are held against."""
-        return "grades" if self.needs in ("grades", "lists", "grade_probabilities") else "comparisons"
+        return "comparisons" if self.needs in ("comparisons", "probabilities") else "grades"
 
     @property
     def judges_probabilities(self) -> bool:
@@ -123,7 +124,7 @@ class Definition:
     @property
     def takes_weights(self) -> bool:
         """Whether rows may weigh differently; places in a list have no weight."""
-        return "sample_weight" in inspect.signature(self.function).parameters
+        return self.needs == "times" or "sample_weight" in inspect.signature(self.function).parameters
 
 
 _DEFINITIONS = (
@@ -149,6 +150,30 @@ _DEFINITIONS = (
         bounds=(0, 1),
         chance=0.5,
         parts=wmw_of,
+    ),
+    Definition(
+        concordance,
+        "concordance",
+        greater_is_better=True,
+        title="concordance",
+        meaning="The share of pairs known to be ordered in time that stand in this order, ties counting half: "
+        "Harrell's C, or Uno's.",
+        bounds=(0, 1),
+        chance=0.5,
+        aliases=("c_index",),
+        parts=concordance_of,
+    ),
+    Definition(
+        cumulative_auc,
+        "cumulative_auc",
+        greater_is_better=True,
+        title="cumulative AUC",
+        meaning="The chance that whoever has an event by a time scores below whoever has none by then.",
+        needs="times",
+        bounds=(0, 1),
+        chance=0.5,
+        cutoff="horizon",
+        parts=cumulative_auc_of,
     ),
     Definition(
         auc_pairs,
@@ -352,6 +377,9 @@ _DEFINITIONS = (
 METRICS = {each.name: each for each in _DEFINITIONS if each.needs in ("grades", "lists")}
 """Every metric of scores against grades, by its name."""
 
+TIME_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == "times"}
+"""Every metric of scores against censored times alone, by its name."""
+
 COMPARISON_METRICS = {each.name: each for each in _DEFINITIONS if each.needs == "comparisons"}
 """Every metric of item scores against comparisons, by its name."""
 
@@ -365,7 +393,7 @@ GRADE_PROBABILITY_METRICS = {each.name: each for each in _DEFINITIONS if each.ne
 def _metrics_of(kind: Kind) -> dict[str, Definition]:
     """Return every metric that judges by grades, or by comparisons."""
     if kind == "grades":
-        return {**METRICS, **GRADE_PROBABILITY_METRICS}
+        return {**METRICS, **TIME_METRICS, **GRADE_PROBABILITY_METRICS}
     return {**COMPARISON_METRICS, **PROBABILITY_METRICS}
 
 
@@ -404,6 +432,7 @@ _NOT_OPTIONS = {
     "advantage",
     "probabilities",
     "levels",
+    "censoring",
 }
 _NAME = re.compile(r"(?P<name>[a-z_]+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
 

@@ -31,7 +31,7 @@ from .pairs import (
     product_exponents,
 )
 from .sums import Kind, OrderSum, SumOfPairs
-from .times import CensoringCurve, Times, Weighting, censoring_curve
+from .times import KaplanMeier, Times, Weighting
 from .windows import (
     AnyWindows,
     DeviceWindows,
@@ -57,7 +57,6 @@ __all__ = [
     "Balance",
     "CellPairs",
     "Cells",
-    "CensoringCurve",
     "ComparisonSummary",
     "Comparisons",
     "ConsistentPairs",
@@ -68,6 +67,7 @@ __all__ = [
     "Full",
     "GradedPairs",
     "Grades",
+    "KaplanMeier",
     "Kind",
     "ListedPairs",
     "OrderGraph",
@@ -82,7 +82,6 @@ __all__ = [
     "Windows",
     "as_graph",
     "as_objects",
-    "censoring_curve",
     "check_outcomes",
     "check_scores",
     "check_weights",

@@ -15,27 +15,33 @@ from .pairs import EndWeights
 Weighting = Literal["harrell", "uno"]
 
 
-class CensoringCurve(NamedTuple):
-    """The Kaplan–Meier estimate Ĝ(t) of the chance not to have been censored up to t, right-continuous."""
+class KaplanMeier(NamedTuple):
+    """An estimate of the chance that something has not happened up to a time: right-continuous."""
 
     time: Floats  # the times at which it falls, rising
     value: Floats  # from there on
 
     def __call__(self, time: Floats) -> Floats:
-        """Return Ĝ at some times; one before the first fall, and beyond the last what it has fallen to."""
+        """Return it at some times; one before the first fall, and beyond the last what it has fallen to."""
         return np.append(1.0, self.value)[np.searchsorted(self.time, time, side="right")]
 
 
-def censoring_curve(time: Floats, event: Bools, weight: Floats | None = None) -> CensoringCurve:
-    """Estimate Ĝ; whoever has an event at t is no longer at risk of being censored at t. O(n log n)."""
+def kaplan_meier(
+    time: Floats, event: Bools, weight: Floats | None = None, *, of: Literal["event", "censoring"]
+) -> KaplanMeier:
+    """Estimate the chance to have had no event up to t, or not to have been censored: O(n log n).
+
+    Where both happen at one time the events come first: whoever has one is no longer at risk of being censored.
+    """
     when, place = np.unique(time, return_inverse=True)
     own = np.ones(len(time)) if weight is None else weight
     events = sums_at(place, np.where(event, own, 0.0), minlength=len(when))
     censored = sums_at(place, np.where(event, 0.0, own), minlength=len(when))
-    at_risk = np.cumsum((events + censored)[::-1])[::-1] - events
-    falls = censored > 0
-    left = 1.0 - censored[falls] / at_risk[falls]
-    return CensoringCurve(when[falls], np.asarray(np.cumprod(np.maximum(left, 0.0)), dtype=float))
+    at_risk = np.cumsum((events + censored)[::-1])[::-1]
+    gone, left = (events, at_risk) if of == "event" else (censored, at_risk - events)
+    falls = gone > 0
+    chance = np.cumprod(np.maximum(1.0 - gone[falls] / left[falls], 0.0))
+    return KaplanMeier(when[falls], np.asarray(chance, dtype=float))
 
 
 class Times(Grades):
@@ -115,11 +121,11 @@ class Times(Grades):
         self.censoring = None if censoring is None else censoring.curve()
         self.ends = self._end_weights()
 
-    def curve(self) -> CensoringCurve:
-        """Return the Kaplan–Meier curve of these rows' censoring."""
+    def curve(self, of: Literal["event", "censoring"] = "censoring") -> KaplanMeier:
+        """Return the Kaplan–Meier curve of these rows' censoring, or of their events."""
         judged = self.is_judged
         weight = None if self.weight is None else self.weight[judged]
-        return censoring_curve(self.time[judged], self.event[judged], weight)
+        return kaplan_meier(self.time[judged], self.event[judged], weight, of=of)
 
     @property
     def values(self) -> Floats:
