@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "Clicks": "wellorder.order",
     "Comparisons": "wellorder.order",
     "Grades": "wellorder.order",
     "Times": "wellorder.order",
     "OrderGraph": "wellorder.order",
     "Pairs": "wellorder.spaces",
+    "click_propensities": "wellorder.estimators.click_propensities",
     "compare": "wellorder.evaluation",
     "cross_validate": "wellorder.evaluation",
     "explain": "wellorder.evaluation",
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     )
     from .data import read as read
     from .estimators import *  # noqa: F403 - whatever is an estimator there is one here
+    from .estimators.click_propensities import click_propensities as click_propensities
     from .evaluation import (
         compare as compare,
         cross_validate as cross_validate,
@@ -62,7 +65,13 @@ if TYPE_CHECKING:
         learning_curve as learning_curve,
         search as search,
     )
-    from .order import Comparisons as Comparisons, Grades as Grades, OrderGraph as OrderGraph, Times as Times
+    from .order import (
+        Clicks as Clicks,
+        Comparisons as Comparisons,
+        Grades as Grades,
+        OrderGraph as OrderGraph,
+        Times as Times,
+    )
     from .persistence import load as load, save as save
     from .spaces import Pairs as Pairs
     from .standings import rate as rate

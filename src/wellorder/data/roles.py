@@ -259,7 +259,8 @@ def read_events(sheet: Sheet, event: str) -> Bools:
             found = column.unique(maintain_order=True).to_list()
             raise sheet.error(f"no row has {shorten(value)} in the column {name!r}; its values are {_values(found)}")
         return seen.to_numpy().astype(bool)
-    bad = pl.Series([True] * len(column)) if column.dtype == pl.String else (column != 0) & (column != 1)
+    number = column.cast(pl.Float64, strict=False)  # {0, 1} are numbers, whatever the file calls them
+    bad = number.is_null() | ~number.is_in([0.0, 1.0])
     if bad.any():
         row = first_row(bad)
         raise sheet.error(
@@ -268,7 +269,7 @@ def read_events(sheet: Sheet, event: str) -> Bools:
             f"event={name + '=' + str(column[row])!r}",
             row,
         )
-    return column.cast(pl.Float64).to_numpy().astype(bool)
+    return number.to_numpy().astype(bool)
 
 
 def refuse_no_times(sheet: Sheet, name: str, y: Array | None) -> None:

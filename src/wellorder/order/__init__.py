@@ -1,5 +1,6 @@
 """What must stand above what: grades in groups, order graphs over their levels, comparisons, and their sums."""
 
+from .clicks import Clicks, check_clicked, check_positions, click_propensities_from
 from .columns import (
     as_objects,
     check_weights,
@@ -57,6 +58,7 @@ __all__ = [
     "Balance",
     "CellPairs",
     "Cells",
+    "Clicks",
     "ComparisonSummary",
     "Comparisons",
     "ConsistentPairs",
@@ -82,9 +84,12 @@ __all__ = [
     "Windows",
     "as_graph",
     "as_objects",
+    "check_clicked",
     "check_outcomes",
+    "check_positions",
     "check_scores",
     "check_weights",
+    "click_propensities_from",
     "direction_share",
     "draw_pairs",
     "encode_groups",
