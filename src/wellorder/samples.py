@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from .order import Comparisons, Grades, OrderSum, refuse_beside
+from .order import Comparisons, Grades, OrderSum, Times, refuse_beside
 from .scoring import list_scores
 from .spaces import Pairs, naming_columns
 from .sweeps import Floats, Ints
@@ -90,9 +90,12 @@ class Sample:
     def take(self, places: Ints, columns: Ints | None = None) -> Sample:
         """Return a part: some of the rows, or some of the comparisons over all items.
 
-        Of a kernel matrix, the columns of the rows that a model has learned from; the same as the rows unless given.
+        ``columns`` are the rows that a model has learned from, the same as these unless given: of a kernel matrix they
+        are the columns, and of Uno's weights of times they say how rows are censored.
         """
         target = self.target.take(places)
+        if columns is not None and isinstance(target, Times) and isinstance(self.target, Times):
+            target = target.with_censoring(self.target.take(columns))
         if target.keeps_rows:
             return Sample(self.X, target, self.pairwise)
         if self.pairwise:

@@ -30,8 +30,8 @@ def click_propensities(
     r"""Estimate how often each position of a list is looked at: what :class:`~wellorder.Clicks` takes.
 
     From ``items`` that were seen at several positions, by maximum likelihood over items and positions: no more is
-    assumed than that a click needs a look and a wish, and that a look depends on the position alone. Where no item moves,
-    from features ``X``, by regression-EM: looks and wishes are filled in by what is expected of them,
+    assumed than that a click needs a look and a wish, and that a look depends on the position alone. Where no item
+    moves, from features ``X``, by regression-EM: looks and wishes are filled in by what is expected of them,
 
     .. math:: P(\text{seen} \mid \text{no click}) = \frac{q_k (1 - r)}{1 - q_k r}, \qquad
               P(\text{wanted} \mid \text{no click}) = \frac{(1 - q_k) \, r}{1 - q_k r}
@@ -109,7 +109,7 @@ def _regression_em(clicked: Bools, position: Ints, X: Any, estimator: Any, max_i
             break
     else:
         warnings.warn(
-            f"propensities still changed by {float(np.abs(q - last).max()):.2g} after {max_iter} rounds; raise max_iter",
+            f"propensities still changed by {float(np.abs(q - last).max()):.1g} in round {max_iter}; raise max_iter",
             stacklevel=3,
         )
     return np.where(q > 0, q, np.nan)

@@ -21,9 +21,9 @@ class Clicks(Grades):
     r"""Rows of lists that were shown: whatever was clicked stands above what was not, weighed by how few look there.
 
     A click at position k says that the row was wanted *and* seen, and lower positions are seen less. With
-    :math:`q_k` the chance that position k is looked at, each clicked row counts :math:`1/q_k` times, which makes the sum
-    over pairs unbiased for what would have been clicked, had everything been seen (Joachims, Swaminathan and Schnabel,
-    2017):
+    :math:`q_k` the chance that position k is looked at, each clicked row counts :math:`1/q_k` times, which makes the
+    sum over pairs unbiased for what would have been clicked, had everything been seen (Joachims, Swaminathan and
+    Schnabel, 2017):
 
     .. math:: u_i = 1 / \max(q(k_i), q_{\min}), \qquad v_j = 1
 
@@ -104,7 +104,7 @@ class Clicks(Grades):
         unknown = np.flatnonzero(was_clicked & np.isnan(seen))
         if unknown.size:
             raise ValueError(
-                f"row {unknown[0]} was clicked at position {self.position[unknown[0]]}, and its propensity is not given; "
+                f"row {unknown[0]} was clicked at position {self.position[unknown[0]]}, whose propensity is not given; "
                 "give one for each position that has clicks"
             )
         self.n_cut = int(np.count_nonzero(was_clicked & (seen < floor)))
@@ -169,7 +169,7 @@ def click_propensities_from(clicked: Any, position: Any, items: Any) -> Floats:
     n_positions = int(where.max(initial=1))
     cell, place = np.unique(item.astype(np.int64) * n_positions + where - 1, return_inverse=True)
     of_item, at = np.divmod(cell, n_positions)
-    shown, clicks = np.bincount(place).astype(float), np.bincount(place, was_clicked)
+    shown, clicks = np.bincount(place).astype(float), np.bincount(place, was_clicked).astype(float)
     moved = np.bincount(of_item, minlength=n_items)[of_item] > 1
     of_item, at, shown, clicks = of_item[moved], at[moved], shown[moved], clicks[moved]
     if not len(at) or not clicks.any():
@@ -255,9 +255,7 @@ def check_clicked(clicked: Any) -> Bools:
         raise ValueError(f"clicks must be True or False (or 1 and 0), one a row, got {values.dtype} of {values.shape}")
     bad = np.flatnonzero((values != 0) & (values != 1)) if values.dtype.kind != "b" else np.zeros(0, np.int64)
     if bad.size:
-        raise ValueError(
-            f"row {bad[0]} has the click {values[bad[0]]}; clicks are 1 or 0, a row for each that was shown"
-        )
+        raise ValueError(f"row {bad[0]} has the click {values[bad[0]]}; clicks are 1 or 0, one a row that was shown")
     return values.astype(bool)
 
 
@@ -265,9 +263,7 @@ def check_positions(position: Any, n: int) -> Ints:
     """Check positions: whole numbers from 1 on."""
     values: Array = np.asarray(position)
     if values.shape != (n,) or values.dtype.kind not in "iuf":
-        raise ValueError(
-            f"there are {n} rows, and positions are {values.dtype} of shape {values.shape}; give one a row"
-        )
+        raise ValueError(f"there are {n} rows, and positions are {values.dtype} of {values.shape}; give one a row")
     bad = np.flatnonzero(~(values == np.floor(values)) | ~(values >= 1))
     if bad.size:
         how = "count from 1, so add one to each" if values[bad[0]] == 0 else "are whole numbers from 1 on"
