@@ -34,10 +34,10 @@ def test_a_rows_part_is_that_of_its_listed_pairs(n, ties, n_groups):
         wrong = (apart < 0) + (1.0 if ties == "error" else 0.5) * (apart == 0)
         share = (W * wrong).sum() / W.sum()
         expected = ((W * (wrong - share)).sum(axis=0) + (W * (wrong - share)).sum(axis=1)) / W.sum()
-        value, found = metrics.concordance.swaps_of(y, s, groups, "linear", ties, weight).by_row()
+        value, found = metrics.pairs.swaps_of(y, s, groups, "linear", ties, weight).by_row()
         assert value == pytest.approx(share, abs=1e-14)
         np.testing.assert_allclose(found, expected, atol=1e-14)
-        value, found = metrics.concordance.wmw_of(y, s, groups, "linear", "pooled", ties, weight).by_row()
+        value, found = metrics.pairs.wmw_of(y, s, groups, "linear", "pooled", ties, weight).by_row()
         assert value == pytest.approx(1.0 - share, abs=1e-14)
         np.testing.assert_allclose(found, -expected, atol=1e-14)
 

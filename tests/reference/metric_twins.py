@@ -28,6 +28,10 @@ def wmw(y, scores, group):
 auc_pairs = wmw
 
 
+def concordance(y, scores, group):
+    return wmw(y, scores, group)
+
+
 def auc_ovo(y, scores, group):
     sums = edges(y, scores, group, "half")
     return parts.auc_ovo(sums) if sums else None

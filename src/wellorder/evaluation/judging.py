@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import AnyMetric, Definition, Metric, comparison_roc, ndcg, order_error_rates, parse
-from ..order import Comparisons, Grades, Kind, Times, refuse_beside
+from ..order import Comparisons, Grades, Kind, Times, end_weights, refuse_beside
 from ..samples import Sample, pair_probabilities
 from ..scoring import advantage_of, gives_probabilities
 from ..sweeps import Array, Floats, Ints
@@ -179,19 +179,24 @@ def swap_table(
     >>> table.levels, table.swapped[0][1], table.total[0][1]
     (('0', '1', '2'), 1.0, 2.0)
     """
-    weights = sample_weight
+    bins = y if isinstance(y, Bins) else bin_grades(y, most_levels)
     if isinstance(y, Grades):
         refuse_beside(y, groups=groups, sample_weight=sample_weight)
-        groups, weights = y.group, y.weight
-    bins = y if isinstance(y, Bins) else bin_grades(y, most_levels)
+        return _binned_swaps(bins, scores, y)
+    return _binned_swaps(bins, scores, Grades(bins.level, groups, weights=sample_weight))
+
+
+def _binned_swaps(bins: Bins, scores: Any, rows: Grades) -> SwapTable:
+    """Count pairs of rows in different bins, with the groups and weights that these rows have."""
     place = np.where(bins.level >= 0, bins.level, np.nan)
-    grades = Grades(place, groups, weights=weights)
+    above, below = (None, None) if rows.ends is None else rows.ends
+    grades = Grades(place, rows.group, weights=rows.weight, weights_above=above, weights_below=below)
     rates = order_error_rates(grades, scores)
     total = _pair_weights(bins, grades)
     swapped = np.zeros_like(total)
     for (low, high), rate in rates.items():
         swapped[int(low), int(high)] = rate * total[int(low), int(high)]  # type: ignore[call-overload]
-    if weights is None:
+    if rows.weight is None and rows.ends is None:
         swapped = np.rint(swapped)  # pairs are whole: the rate was their number over the total
     return SwapTable(bins.labels, _rows(swapped), _rows(total))
 
@@ -256,9 +261,13 @@ def _pair_weights(bins: Bins, grades: Grades) -> Array:
     judged = bins.level >= 0
     group = np.zeros(len(bins), np.int64) if grades.group is None else grades.group.astype(np.int64)
     cell = group[judged] * n_levels + bins.level[judged]
-    weight = None if grades.weight is None else grades.weight[judged]
-    mass = np.bincount(cell, weight, minlength=grades.n_groups * n_levels).reshape(grades.n_groups, n_levels)
-    return np.triu(mass.T.astype(float) @ mass.astype(float), k=1)
+    upper, lower = (
+        np.bincount(cell, None if part is None else part[judged], minlength=grades.n_groups * n_levels)
+        .reshape(grades.n_groups, n_levels)
+        .astype(float)
+        for part in end_weights(grades.weight, grades.ends)
+    )
+    return np.triu(lower.T @ upper, k=1)
 
 
 def _rows(table: Array) -> tuple[tuple[float, ...], ...]:
@@ -437,7 +446,7 @@ def judge_grades(
         }
         curve = ndcg_curve(grades.without_weights(), scores) if has_gains(grades) else None
         binned = bin_grades(grades) if bins is None else bins
-        swaps = swap_table(binned, scores, grades.group, sample_weight=grades.weight)
+        swaps = _binned_swaps(binned, scores, grades)
         return Judgement(values, swaps, curve, _are_all_tied(grades, scores))
 
 

@@ -1,17 +1,6 @@
 """How good an ordering is: pure functions of grades and scores, and their names."""
 
 from .comparisons import ComparisonROC, VoteValues as VoteValues, comparison_auc, comparison_error, comparison_roc
-from .concordance import (
-    auc_consecutive,
-    auc_ovo,
-    auc_pairs,
-    kendall_tau,
-    misranking_cost,
-    order_error_rates,
-    pair_costs,
-    swapped_pairs,
-    wmw,
-)
 from .influence import (
     Difference,
     Influence as Influence,
@@ -21,6 +10,17 @@ from .influence import (
     influence_of_probabilities as influence_of_probabilities,
     paired_test,
     semidefinite as semidefinite,
+)
+from .pairs import (
+    auc_consecutive,
+    auc_ovo,
+    auc_pairs,
+    kendall_tau,
+    misranking_cost,
+    order_error_rates,
+    pair_costs,
+    swapped_pairs,
+    wmw,
 )
 from .probabilities import (
     Reliability,

@@ -21,8 +21,8 @@ from scipy import stats
 from ..order import Comparisons, Grades
 from ..sweeps import Floats, Ints
 from .comparisons import VoteValues
-from .concordance import PairShare, TauParts
 from .inputs import read_grades
+from .pairs import PairShare, TauParts
 from .probabilities import RowValues
 from .registry import AnyMetric, Metric, parse
 from .retrieval import ListValues

@@ -24,7 +24,8 @@ from .comparisons import (
     swapped_comparisons_of,
     tie_auc,
 )
-from .concordance import (
+from .inputs import read_grades, refuse_two_weights
+from .pairs import (
     PairShare,
     TauParts,
     auc_consecutive,
@@ -42,7 +43,6 @@ from .concordance import (
     wmw,
     wmw_of,
 )
-from .inputs import read_grades, refuse_two_weights
 from .probabilities import (
     RowValues,
     brier_of,

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..order import Grades, Times, check_scores
 from ..sweeps import Floats, Ints, to_numpy
-from .concordance import PairShare, all_row_shares
 from .inputs import read_grades, undefined
+from .pairs import PairShare, all_row_shares
 
 
 def concordance(

@@ -28,6 +28,7 @@ from .pairs import (
     GradedPairs,
     ListedPairs,
     draw_pairs,
+    end_weights,
     make_pairs,
     product_exponents,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "direction_share",
     "draw_pairs",
     "encode_groups",
+    "end_weights",
     "exact_numbers",
     "has_hash",
     "in_order",

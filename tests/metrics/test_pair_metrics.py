@@ -12,9 +12,9 @@ from wellorder.metrics import (
     auc_consecutive,
     auc_ovo,
     auc_pairs,
-    concordance,
     misranking_cost,
     order_error_rates,
+    pairs,
     swapped_pairs,
     wmw,
 )
@@ -159,7 +159,7 @@ def test_levels_absent_from_the_data_do_not_count():
 
 
 def test_too_many_levels_for_a_table_are_refused(monkeypatch):
-    monkeypatch.setattr(concordance, "MOST_WEIGHED_LEVELS", 2)
+    monkeypatch.setattr(pairs, "MOST_WEIGHED_LEVELS", 2)
     with pytest.raises(ValueError, match="at most 2 levels; bin the grades"):
         auc_ovo([0, 1, 2], [0, 1, 2], groups=[0, 0, 0])
     with pytest.raises(ValueError, match="one rate for each two"):

@@ -28,6 +28,7 @@ from ..order import (
     Ties,
     as_graph,
     check_scores,
+    end_weights,
     make_pairs,
     product_exponents,
     refuse_beside,
@@ -295,8 +296,7 @@ def wrong_at_edges(grades: Grades, share: PairShare, wrong: Floats) -> Floats:
         of_level, own = (np.bincount(level, each, minlength=len(grades.levels)) for each in (wrong, every))
         return np.asarray(every * (of_level / np.where(own > 0, own, 1.0))[level])
     lists = make_lists(grades, share.scores)
-    weight = None if grades.weight is None else grades.weight[lists.rows]
-    swapped, total = _swap_tables(lists, weight, len(grades.levels), share.ties)
+    swapped, total = _swap_tables(lists, _end_weights(grades, lists), len(grades.levels), share.ties)
     rate = swapped / np.where(total > 0, total, 1.0)
     cells = share.pairs.cells
     assert cells.pairs is not None
@@ -740,7 +740,7 @@ def order_error_rates(
     {(0, 1): 0.5, (0, 2): 0.0, (1, 2): 0.0}
     """
     check_ties(ties)
-    grades = refuse_two_weights("order_error_rates", read_grades(y, groups, "full", sample_weight))
+    grades = read_grades(y, groups, "full", sample_weight)
     levels = grades.levels
     if len(levels) > MOST_RATED_LEVELS:
         raise ValueError(
@@ -748,8 +748,7 @@ def order_error_rates(
             f"{MOST_RATED_LEVELS:,} levels), or use swapped_pairs"
         )
     lists = make_lists(grades, scores)
-    weight = None if grades.weight is None else grades.weight[lists.rows]
-    swapped, total = _swap_tables(lists, weight, len(levels), ties)
+    swapped, total = _swap_tables(lists, _end_weights(grades, lists), len(levels), ties)
     return {
         (levels[low], levels[high]): float(min(swapped[low, high] / total[low, high], 1.0))
         for low in range(len(levels))
@@ -758,7 +757,16 @@ def order_error_rates(
     }
 
 
-def _swap_tables(lists: Lists, weight: Floats | None, n_levels: int, ties: Ties) -> tuple[Floats, Floats]:
+def _end_weights(grades: Grades, lists: Lists) -> tuple[Floats, Floats] | None:
+    """Return what the rows of lists weigh as the upper and as the lower end of pairs; None if all weigh one."""
+    ends = end_weights(grades.weight, grades.ends)
+    if ends.upper is None and ends.lower is None:
+        return None
+    upper, lower = (np.ones(len(lists.rows)) if part is None else part[lists.rows] for part in ends)
+    return upper, lower
+
+
+def _swap_tables(lists: Lists, ends: tuple[Floats, Floats] | None, n_levels: int, ties: Ties) -> tuple[Floats, Floats]:
     """Sum, for each two levels, the weight of their swapped pairs and of all their pairs, in units of their own.
 
     The row weights of each cell (a level of a group) are made to add up to one, and a pair of cells counts for its
@@ -767,18 +775,22 @@ def _swap_tables(lists: Lists, weight: Floats | None, n_levels: int, ties: Ties)
     swapped, total = np.zeros((n_levels, n_levels)), np.zeros((n_levels, n_levels))
     of_cell, cell = np.unique(lists.group * n_levels + lists.level, return_inverse=True)
     group, level = np.divmod(of_cell, n_levels)
-    mass = np.bincount(cell, weight, minlength=len(of_cell)).astype(float)
-    unit = np.ones(len(cell)) if weight is None else weight / np.where(mass > 0, mass, 1.0)[cell]
+    upper, lower = (np.ones(len(cell)),) * 2 if ends is None else ends
+    mass, mass_below = (np.bincount(cell, part, minlength=len(of_cell)).astype(float) for part in (upper, lower))
+    if ends is not None:
+        upper, lower = (
+            part / np.where(whole > 0, whole, 1.0)[cell] for part, whole in ((upper, mass), (lower, mass_below))
+        )
     for low in range(n_levels):
-        of_run = lists.run_sums(np.where(lists.level == low, unit, 0.0))
+        of_run = lists.run_sums(np.where(lists.level == low, lower, 0.0))
         above = lists.before(of_run)  # of level ``low``, scored strictly higher than the run
         seen = above + of_run if ties == "error" else above + 0.5 * of_run
         own = np.zeros(len(lists.sizes))
-        own[group[level == low]] = mass[level == low]
-        share = own[group] if weight is None else product_shares(mass, own[group], level, n_levels)
-        seen = unit * lists.spread(seen) * (1.0 if weight is None else share[cell])
+        own[group[level == low]] = mass_below[level == low]
+        share = own[group] if ends is None else product_shares(mass, own[group], level, n_levels)
+        seen = upper * lists.spread(seen) * (1.0 if ends is None else share[cell])
         swapped[low] = np.bincount(lists.level, seen, minlength=n_levels)
-        total[low] = np.bincount(level, mass * share if weight is None else share, minlength=n_levels)
+        total[low] = np.bincount(level, mass * share if ends is None else share, minlength=n_levels)
     return swapped, total
 
 
