@@ -17,7 +17,7 @@ _HOME = {
     "Times": "wellorder.order",
     "OrderGraph": "wellorder.order",
     "Pairs": "wellorder.spaces",
-    "click_propensities": "wellorder.estimators.click_propensities",
+    "click_propensities": "wellorder.estimators",
     "compare": "wellorder.evaluation",
     "cross_validate": "wellorder.evaluation",
     "explain": "wellorder.evaluation",
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from .data import read as read
     from .estimators import *  # noqa: F403 - whatever is an estimator there is one here
-    from .estimators.click_propensities import click_propensities as click_propensities
+    from .estimators import click_propensities as click_propensities
     from .evaluation import (
         compare as compare,
         cross_validate as cross_validate,

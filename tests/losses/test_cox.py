@@ -80,6 +80,10 @@ def test_scores_far_apart_do_not_end_in_nan():
     assert np.isfinite(wo.CoxRanker(1e-3).fit(X, times).coef_).all()
 
 
-def test_what_is_no_time_is_refused():
-    with pytest.raises(ValueError, match=r"CoxRanker takes censored times, wo.Times\(time, event\), not list"):
-        wo.CoxRanker().fit([[1.0], [2.0]], [1, 2])
+def test_grades_are_times_that_all_ended_with_an_event():
+    rng = np.random.default_rng(0)
+    X, time = rng.standard_normal((50, 2)), rng.integers(0, 20, 50)
+    graded = wo.CoxRanker().fit(X, time).coef_
+    np.testing.assert_allclose(graded, wo.CoxRanker().fit(X, wo.Times(time, np.ones(50))).coef_, rtol=1e-12)
+    with pytest.raises(ValueError, match="CoxRanker takes times or grades"):
+        wo.CoxRanker().fit(X, wo.Comparisons([0], [1], [1]))

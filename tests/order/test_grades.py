@@ -39,6 +39,7 @@ def counted(level, group, weight, table):
         "n_unjudged": list(level).count(-1),
         "n_zero_weight": list(weight).count(0),
         "n_rows_without_pair": len(level) - len(in_pairs),
+        "n_censored": 0,
     }
 
 

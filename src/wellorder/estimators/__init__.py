@@ -36,6 +36,7 @@ from .nested_ranker import NestedRanker
 from .order_boost import OrderBoost
 from .order_ensemble import OrderEnsemble
 from .plug_in_ranker import PlugInRanker
+from .propensities import click_propensities as click_propensities
 from .proportional_odds import ProportionalOdds
 from .rank_boost import RankBoost
 from .rank_svm import RankSVM

@@ -9,12 +9,20 @@ import numpy as np
 
 from ..losses import RiskAt, RiskSets, TiedEvents, cox_risk, make_risk_sets
 from ..methods import Grid, Method, Size
-from ..order import Times
+from ..order import Grades, Times
 from ..solvers import Objective, coarse_to_fine
 from ..spaces import LinearSpace, RowSpace, Space
 from ..state import Part, count, figure
 from ..sweeps import Floats
-from .base import check_option, check_positive, check_whole, refuse_no_pairs, validate_data, warn_if_not_converged
+from .base import (
+    as_order,
+    check_option,
+    check_positive,
+    check_whole,
+    refuse_no_pairs,
+    validate_data,
+    warn_if_not_converged,
+)
 from .baselines import LinearRanker
 
 
@@ -23,7 +31,7 @@ class CoxProblem(Objective):
     """Minimise ½‖f‖² − strength · log L(s), with L the partial likelihood of times."""
 
     space: Space
-    times: Times
+    times: Grades
     ties: TiedEvents
     sets: RiskSets
     strength: float
@@ -38,10 +46,10 @@ class CoxProblem(Objective):
             return None
         rows = np.flatnonzero(rng.random(len(self.times)) < size / len(self.times))
         some = self.times.take(rows)
-        if not some.event.any():
-            return None
         strength = self.strength * float(self.sets.term_mass.sum())
         sets = make_risk_sets(some, self.ties)
+        if not sets.n_times:
+            return None
         return CoxProblem(self.space.take(rows), some, self.ties, sets, strength / float(sets.term_mass.sum()))
 
 
@@ -62,6 +70,8 @@ class CoxRanker(LinearRanker):
         Weight of the penalty; 1e-9 is next to none.
     ties : {"efron", "breslow"}, default="efron"
         How events at one time are counted.
+    levels : sequence, default=None
+        The levels from worst to best; needed where grades are text.
     tol : float, default=1e-8
         How far the objective may be above its minimum, relative to it.
     max_iter : int, default=100
@@ -90,32 +100,50 @@ class CoxRanker(LinearRanker):
     (1.0, True)
     """
 
-    levels = None
     objective_: float
     n_iter_: int
 
     def __init__(
-        self, alpha: float = 1.0, *, ties: TiedEvents = "efron", tol: float = 1e-8, max_iter: int = 100
+        self,
+        alpha: float = 1.0,
+        *,
+        ties: TiedEvents = "efron",
+        levels: Any = None,
+        tol: float = 1e-8,
+        max_iter: int = 100,
     ) -> None:
         self.alpha = alpha
         self.ties = ties
+        self.levels = levels
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Times) -> CoxRanker:
-        """Fit the regression; y is :class:`~wellorder.Times`."""
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> CoxRanker:
+        """Fit the regression.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, d), or data frame
+        y : Times; or array of shape (n,), or Grades
+            Grades are times that all ended with an event: a higher one came later.
+        groups : array of shape (n,), optional
+            Strata, of grades; times bring their own.
+        sample_weight : array of shape (n,), optional
+            Row weights, of grades.
+        """
         self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        if not isinstance(y, Times):
-            raise ValueError(f"CoxRanker takes censored times, wo.Times(time, event), not {type(y).__name__}")
-        refuse_no_pairs(y, y.to_pairs(X.shape[0]).n_pairs)
-        problem = CoxProblem(LinearSpace(X), y, self.ties, make_risk_sets(y, self.ties), 1.0 / self.alpha)
+        order = as_order(y, groups, sample_weight, "full", self.levels, two_weights=isinstance(y, Times))
+        if not isinstance(order, Grades):
+            raise ValueError(f"CoxRanker takes times or grades, one a row, not {type(order).__name__}; use RankSVM")
+        refuse_no_pairs(order, order.to_pairs(X.shape[0]).n_pairs)
+        problem = CoxProblem(LinearSpace(X), order, self.ties, make_risk_sets(order, self.ties), 1.0 / self.alpha)
         found = coarse_to_fine(problem, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(found, self.max_iter, self.tol, strength="1/alpha")
         self.coef_ = found.coef
         self.objective_ = found.objective * self.alpha
         self.n_iter_ = found.n_iter
-        self.n_groups_ = y.n_groups
+        self.n_groups_ = order.n_groups
         return self
 
     def _check_parameters(self) -> None:

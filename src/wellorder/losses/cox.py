@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from ..order import Times
+from ..order import Grades, Times
 from ..sweeps import Bools, Floats, Ints, ranges, sums_at
 from .risk import RiskAt
 
@@ -111,17 +111,19 @@ class RiskSets:
         return sums_at(self.term_time, values, minlength=self.n_times)
 
 
-def make_risk_sets(times: Times, ties: TiedEvents = "efron") -> RiskSets:
-    """Sort rows, and say how tied events are counted: O(n log n)."""
+def make_risk_sets(times: Grades, ties: TiedEvents = "efron") -> RiskSets:
+    """Sort rows, and say how tied events are counted: O(n log n). Grades are times that all ended with an event."""
+    time = times.time if isinstance(times, Times) else times.level.astype(float)
+    seen = times.event if isinstance(times, Times) else np.ones(len(times), bool)
     given = np.ones(len(times)) if times.weight is None else times.weight
     group = np.zeros(len(times), np.int64) if times.group is None else times.group.astype(np.int64)
     counted = np.flatnonzero(times.is_judged & (given > 0))
-    rows = counted[np.lexsort((-times.time[counted], group[counted]))]
-    n, stratum, event, weight = len(rows), group[rows], times.event[rows], given[rows]
+    rows = counted[np.lexsort((-time[counted], group[counted]))]
+    n, stratum, event, weight = len(rows), group[rows], seen[rows], given[rows]
     changes = np.flatnonzero(np.diff(stratum)) + 1
     opens = np.zeros(n, bool)
     opens[:1] = opens[changes] = True
-    opens[1:] |= np.diff(times.time[rows]) != 0
+    opens[1:] |= np.diff(time[rows]) != 0
     run, run_ends = np.cumsum(opens) - 1, np.append(np.flatnonzero(opens)[1:], n)
     has_event = np.bincount(run[event], minlength=len(run_ends)) > 0
     struck = np.where(event, (np.cumsum(has_event) - 1)[run], -1)
@@ -129,10 +131,10 @@ def make_risk_sets(times: Times, ties: TiedEvents = "efron") -> RiskSets:
     count = np.bincount(struck[event], minlength=len(last))
     mass = sums_at(struck[event], weight[event], minlength=len(last))
     n_terms = count if ties == "efron" else np.ones_like(count)
-    time = np.repeat(np.arange(len(last)), n_terms)
-    share = ranges(np.zeros_like(n_terms), n_terms) / n_terms[time]
+    at = np.repeat(np.arange(len(last)), n_terms)
+    share = ranges(np.zeros_like(n_terms), n_terms) / n_terms[at]
     starts = np.concatenate([[0], changes, [n]])
-    return RiskSets(rows, weight, starts, struck, last, time, share, (mass / n_terms)[time], len(times))
+    return RiskSets(rows, weight, starts, struck, last, at, share, (mass / n_terms)[at], len(times))
 
 
 def cox_risk(scores: Floats, sets: RiskSets) -> RiskAt:
