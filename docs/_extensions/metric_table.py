@@ -11,11 +11,13 @@ from wellorder.metrics import (
     GRADE_PROBABILITY_METRICS,
     METRICS,
     PROBABILITY_METRICS,
+    TIME_METRICS,
     Definition,
 )
 
 TABLES = {
     "grades": METRICS,
+    "times": TIME_METRICS,
     "probabilities": GRADE_PROBABILITY_METRICS,
     "comparisons": COMPARISON_METRICS | PROBABILITY_METRICS,
 }
