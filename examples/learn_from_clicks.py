@@ -45,11 +45,7 @@ print(estimated.round(2), "where", chance.round(2), "is true")
 new = rng.standard_normal((3_000, 5))
 new_query = np.repeat(np.arange(200), n_rows)
 new_grade = np.digitize(new @ [1.0, 0.7, -0.5, 0.0, 0.0] + 0.3 * rng.standard_normal(3_000), [0.0, 1.0, 2.0])
-
-
-def ndcg(model):
-    return wo.metrics.ndcg(new_grade, model.decision_function(new), new_query, k=10)
-
+ndcg = lambda model: wo.metrics.ndcg(new_grade, model.decision_function(new), new_query, k=10)  # noqa: E731
 
 print(f"the grades: {ndcg(wo.RankSVM(C=0.01).fit(X, grade, groups=query)):.3f}")
 for name, propensities in {

@@ -53,7 +53,12 @@ def test_every_method_that_a_page_names_in_the_autodoc_exists():
 
 def test_the_page_of_metrics_has_every_metric():
     text = (DOCS / "metrics.md").read_text(encoding="utf-8")
-    assert re.findall(r"^```\{metric-table\} (.*)$", text, re.MULTILINE) == ["grades", "probabilities", "comparisons"]
+    assert re.findall(r"^```\{metric-table\} (.*)$", text, re.MULTILINE) == [
+        "grades",
+        "times",
+        "probabilities",
+        "comparisons",
+    ]
 
 
 def test_the_page_of_the_command_line_has_every_command():
