@@ -94,6 +94,8 @@ class Record:
     """Whether the model gave all test rows of a list, or both items of every test comparison, the same score."""
     stopped: bool = False
     """Whether its time limit ended the search or the fit: the metrics are of the best that there was by then."""
+    unfinished: bool = False
+    """Whether it was the fit itself that its time limit ended, so that the model is not what the method would make."""
     notes: tuple[str, ...] = ()
     """What the fit warned of."""
     earlier_seconds: float = 0.0
@@ -295,6 +297,7 @@ _READERS: dict[str, Callable[[str, Json], Any]] = {
     "parts": _optional(_parts),
     "orders_nothing": _truth,
     "stopped": _truth,
+    "unfinished": _truth,
     "notes": _texts,
     "problem": _optional(_text),
 }
