@@ -57,6 +57,8 @@ class Parts:
     """What each two that met have in common, which is in the parts of both."""
     pair_square: float = 0.0
     """Of rows: the sum over all pairs of the square of what each adds."""
+    shares: tuple[float, ...] = ()
+    """How much of the value each unit makes up; empty where all make up as much."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,9 @@ def _parts(name: str, value: Json) -> Parts:
             _refuse(
                 f"{name}.{values}", found[values], f"a list of {len(read[numbers])} numbers, one for each of {numbers}"
             )
+    read["shares"] = _numbers(f"{name}.shares", found.get("shares", []))
+    if len(read["shares"]) not in (0, len(read["units"])) or not all(each >= 0 for each in read["shares"]):
+        _refuse(f"{name}.shares", found["shares"], f"a list of {len(read['units'])} numbers, one for each of units")
     return Parts(**read)
 
 
