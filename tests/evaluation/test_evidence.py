@@ -98,7 +98,16 @@ def test_records_keep_them():
 
 
 @pytest.mark.parametrize(
-    "change", [{"units": [1]}, {"shares": [0.5]}, {"shares": [1.5, -0.5]}, {"parts": [0.25, None]}, {"units": [1, -4]}, {"pair_square": -1.0}, {"meetings": "3"}]
+    "change",
+    [
+        {"units": [1]},
+        {"shares": [0.5]},
+        {"shares": [1.5, -0.5]},
+        {"parts": [0.25, None]},
+        {"units": [1, -4]},
+        {"pair_square": -1.0},
+        {"meetings": "3"},
+    ],
 )
 def test_damaged_parts_are_refused(change):
     parts = Parts((1, 4), (0.25, -0.125), (3,), (0.5,), 0.01)

@@ -260,7 +260,10 @@ def _notes(board: Leaderboard) -> Iterator[str]:
             "against them: raise the time budget, or name fewer methods"
         )
     if stopped := [_on_splits(each, each.n_stopped) for each in standings if each.n_stopped > each.n_unfinished]:
-        yield f"searches ended by the time limit, judged with the best parameters by then, or their own: {', '.join(stopped)}"
+        yield (
+            "searches ended by the time limit, judged with the best parameters by then, or their own: "
+            f"{', '.join(stopped)}"
+        )
     if protocol.metric == "comparison_error":
         known = [each.method for each in standings if each.method in METHODS]
         if ordering := [name for name in known if not METHODS[name].predicts_ties]:

@@ -205,10 +205,12 @@ class Evidence:
         are enough already. Infinite where the two do not differ.
         """
         apart = abs(float(self.means[one] - self.means[other]))
-        if apart == 0:
-            return math.inf
+        return math.inf if apart == 0 else (self.found_apart(one, other, power, alpha) / apart) ** 2
+
+    def found_apart(self, one: int, other: int, power: float = 0.8, alpha: float = 0.05) -> float:
+        """Return by how much two methods must differ to be told apart by such a test with probability ``power``."""
         wanted = float(stats.norm.isf(alpha / 2) + stats.norm.isf(1 - power))
-        return float((wanted * self.spread[one, other] / apart) ** 2)
+        return wanted * float(self.spread[one, other])
 
 
 def gather(values: Floats, parts: Sequence[Sequence[Parts]], repeat: Sequence[int], test_share: float) -> Evidence:

@@ -172,8 +172,9 @@ def _simple(values: Floats, parts: Floats, unit: Unit, number: Ints, squares: Fl
 def unequal_few(share: Floats) -> tuple[Floats, float]:
     r"""Correct for lists that make up unequal shares p of a value, one in all: few large ones are no crowd.
 
-    Returned are the factors by which their deviations are too small, and their degrees of freedom. The values are :math:`U = \sum p_g u_g`, and a part is :math:`p_g (u_g - U)`. With variances :math:`v_g` of u, for
-    which those of lists as long as :math:`\sqrt{p_g}` stand in (1/rows), its square is too small by
+    Returned are the factors by which their deviations are too small, and their degrees of freedom. The values are
+    :math:`U = \sum p_g u_g`, and a part is :math:`p_g (u_g - U)`. With variances :math:`v_g` of u, for which those of
+    lists as long as :math:`\sqrt{p_g}` stand in (1/rows), its square is too small by
 
     .. math:: v_g / (v_g (1 - 2 p_g) + \textstyle\sum_h p_h^2 v_h)
 
