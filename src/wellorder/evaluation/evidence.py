@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -92,8 +92,8 @@ def keep_parts(
         return None
     if isinstance(whole, Grades) and whole.group is not None and whole.n_groups > 1 and part.n_groups == 1:
         # one list of several: its rows are no units, and it differs from the lists of other splits alone
-        shares = () if found.unit == "groups" else (1.0,)
-        return Parts((int(whole.group[rows[found.number[0]]]),), (0.0,), shares=shares)
+        alone = Parts((int(whole.group[rows[found.number[0]]]),), (0.0,))
+        return alone if found.unit == "groups" else replace(alone, shares=(1.0,))
     if found.n_units < 2:  # one list alone does not show how lists differ
         return None
     number = _unit_numbers(found, whole, rows)

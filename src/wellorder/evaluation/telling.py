@@ -131,7 +131,7 @@ def _spread(task: Task, names: tuple[str, str], seed: int) -> float | None:
                 part.fit(model)
             scores, rule = task.scores(model, part, split.test), rule_of(model, task.order)
             values[-1].append(task.judge(scores, split.test, (metric,), **rule).metrics[str(metric)])
-            parts[-1].append(keep_parts(metric, task.order, split.test, scores, **rule))
+            parts[-1].append(keep_parts(metric, task.order, split.test, scores, None, **rule))
     known = [place for place, split in enumerate(parts) if None not in split]
     if not known:
         return None

@@ -193,7 +193,7 @@ def unequal_few(share: Floats) -> tuple[Floats, float]:
     s0, s1, s2 = float(w.sum()), float(w @ q), float(w @ q**2)
     squares = s**2 * s0**2 - 4.0 * s * s0 * s1 + 2.0 * s0 * s2 + 2.0 * s1**2
     squares += float(w**2 @ (own**2 - (s - 2.0 * q) ** 2))
-    return few, float(max((w @ own) ** 2 / squares, 1.0))
+    return few, max(float(w @ own) ** 2 / squares, 1.0)
 
 
 def few_factor(n: Any) -> Any:
