@@ -52,6 +52,8 @@ class BoardRow:
     is_worse: bool
     """Whether it stands behind the leader: beyond chance, or as it orders nothing on some split; not where it had no
     time to do better."""
+    is_cut_short: bool
+    """Whether it stands behind the leader as far as it came in its time."""
     splits: str
     """How many it was judged on, such as "3 of 10"."""
     lacks_splits: bool
@@ -225,6 +227,7 @@ def _row(place: int, standing: Standing, metric: str, others: Sequence[str], n_s
         about=standing.about,
         is_baseline=standing.is_baseline,
         is_worse=standing.is_worse,
+        is_cut_short=standing.is_cut_short,
         splits=f"{standing.n_splits} of {n_splits}",
         lacks_splits=standing.n_splits < n_splits,
         value=measured(metric, standing.mean),
