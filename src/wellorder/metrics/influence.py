@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 from ..order import Comparisons, Grades
-from ..sweeps import Floats, Ints
+from ..sweeps import Floats, Ints, one_thread, parallel_map
 from .comparisons import VoteValues
 from .concordance import PairShare, TauParts
 from .inputs import read_grades
@@ -144,8 +144,9 @@ def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: 
 
 
 def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
-    found = [part.by_row() for part in parts]
     rows = parts[0].rows
+    parts[0].weight_by_row  # noqa: B018 - all are held against it, and none waits for another that makes it
+    found = parallel_map(_alone, parts, len(grades))
     values, by_row = np.array([value for value, _ in found]), np.array([row[rows] for _, row in found]).T
     if grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
@@ -159,6 +160,12 @@ def _of_pairs(parts: list[PairShare | TauParts], grades: Grades) -> Influence:
     squares = np.array([part.pair_square(value) for part, value in zip(parts, values, strict=True)])
     one_sample = _simple(values, by_row, "rows", rows, squares)
     return replace(one_sample, few=few_factor(count)[level]) if len(levels) == 2 else one_sample
+
+
+def _alone(part: PairShare | TauParts) -> tuple[float, Floats]:
+    """Return a column's parts, by one thread: columns are many."""
+    with one_thread():
+        return part.by_row()
 
 
 def _simple(values: Floats, parts: Floats, unit: Unit, number: Ints, squares: Floats | None = None) -> Influence:
