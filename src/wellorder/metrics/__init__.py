@@ -21,6 +21,7 @@ from .influence import (
     influence_of_probabilities as influence_of_probabilities,
     paired_test,
     semidefinite as semidefinite,
+    unequal_few as unequal_few,
 )
 from .probabilities import (
     Reliability,
