@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 from sklearn.utils.validation import has_fit_parameter
 
 from .order import Comparisons, Grades, OrderSum, Times, refuse_beside
+from .row_labels import labelled_as, warn_of_other_rows
 from .scoring import list_scores
 from .spaces import Pairs, naming_columns
 from .sweeps import Floats, Ints
@@ -166,6 +167,8 @@ def read_sample(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any)
     if isinstance(y, Grades | Comparisons):
         refuse_beside(y, groups=groups, sample_weight=sample_weight)
         return Sample(X, y, pairwise)
+    warn_of_other_rows(X, y=y, groups=groups, stacklevel=3)
+    y, groups = labelled_as(X, y), labelled_as(X, groups)  # said once, and not for every part of them
     if isinstance(X, Pairs) or np.ndim(X) == 3:
         refuse_beside(X, groups=groups)
         return Sample(X, Given(y, None, sample_weight))

@@ -22,6 +22,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .row_labels import warn_of_other_rows
+
 _MOST_ALIKE = 100
 """Keys of a look-up table that may share one hash: so many are looked through, one by one, to find any of them."""
 
@@ -88,6 +90,9 @@ class Stored:
 def _fit_whole(fit: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(fit)
     def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if args and hasattr(args[0], "index"):
+            y = args[1] if len(args) > 1 else kwargs.get("y")
+            warn_of_other_rows(args[0], y=y, groups=kwargs.get("groups"), stacklevel=2)
         try:
             return fit(self, *args, **kwargs)
         except BaseException:

@@ -133,3 +133,38 @@ def test_compare_of_x_and_y_says_what_to_write():
         wo.compare(X)
     with pytest.raises(ValueError, match=r"give a list of names, \['ridge'\]"):
         wo.compare(wo.read(X.assign(quality=y), target="quality"), "ridge")
+
+
+def test_compare_reads_a_frame_whose_columns_are_named():
+    X, query = pd.DataFrame(WINES), np.repeat(np.arange(8), 5)
+    frame = X.assign(quality=GRADE, query=query)
+    board = wo.compare(frame, ["ridge"], target="quality", group="query", n_folds=2, n_repeats=1, n_jobs=1)
+    assert board.protocol.split_by == "groups"
+    with pytest.raises(ValueError, match="name the column of grades as target='quality'"):
+        wo.compare(frame, "quality")
+    with pytest.raises(TypeError, match="target is for data frames and paths"):
+        wo.compare(wo.read(frame, target="quality"), target="quality")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'targt'"):
+        wo.compare(frame, targt="quality")
+    with pytest.raises(TypeError, match="give it ") as refused:
+        wo.compare(X, pd.Series(GRADE, name="quality"), groups=query)
+    line = str(refused.value).partition("give it ")[2]
+    table = eval(line, {"wo": wo, "X": X, "y": GRADE, "groups": query})
+    np.testing.assert_array_equal(table.groups, query)
+
+
+@pytest.mark.parametrize(
+    ("index", "way"),
+    [(np.arange(40)[::-1], r"y\.loc\[X\.index\] puts them in the order"), (np.arange(40) + 100, "the same index")],
+)
+def test_grades_with_other_labels_than_the_rows_are_warned_of(index, way):
+    X, y = pd.DataFrame({"ph": WINES["ph"]}), pd.Series(GRADE)
+    said = rf"rows of y are labelled otherwise .*row 0 is {index[0]} there, and 0 in X.*{way}"
+    with pytest.warns(UserWarning, match=said):
+        wo.RankSVM().fit(X, y.set_axis(index))
+    with pytest.warns(UserWarning, match=said) as heard:
+        found = wo.cross_validate(wo.RankSVM(), X, y.set_axis(index))
+    assert len(heard) == 1  # and not for every part
+    assert found["swapped_pairs"].tolist() == wo.cross_validate(wo.RankSVM(), X, y)["swapped_pairs"].tolist()
+    with pytest.warns(UserWarning, match="rows of groups are labelled otherwise"):
+        wo.RankSVM().fit(X, y, groups=pd.Series(np.repeat(np.arange(8), 5), index))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,12 +18,14 @@ import polars as pl
 import pytest
 
 import wellorder as wo
-from wellorder.deadline import time_is_up
+from wellorder.deadline import seconds_left, time_is_up
 from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials, view_board
+from wellorder.evaluation.leaderboard import Leaderboard, Protocol, Standing
 from wellorder.evaluation.splits import feasible_folds
 from wellorder.evaluation.tasks import Task
 from wellorder.methods import Size
-from wellorder.report import look_closer
+from wellorder.report import look_closer, render
+from wellorder.report.wording import rivals
 
 from .tables import make_comparisons, make_table
 
@@ -322,7 +326,7 @@ def test_a_search_that_outlasts_its_share_is_left_out_and_tried_again_with_more_
 def test_a_search_is_stopped_when_its_time_is_up():
     board = compare(make_table(), ["best-feature", "rank-svm"], time_budget=1e-6, n_folds=2, n_repeats=1)
     assert [each.method for each in board.left_out] == ["rank-svm"]
-    assert "did not finish within its share" in board.left_out[0].reason
+    assert "had next to none of the 1e-06 s" in board.left_out[0].reason
 
 
 class Endless(wo.RankSVM):
@@ -345,10 +349,49 @@ def test_what_is_stopped_by_its_time_limit_is_kept_and_marked(monkeypatch, tmp_p
     assert standing.mean < 0.4
     assert board.is_complete
     assert any("stopped by its time limit" in note for note in board.of("endless")[0].notes)
-    said = "stopped by their time limit, and judged by the best they had by then: endless (2 of 2 splits)"
-    assert said in view_board(board).notes
+    assert standing.n_unfinished == 2
+    said = "cut short by the time limit before their fits were done: endless; what they reach says nothing against them"
+    assert any(note.startswith(said) for note in view_board(board).notes)
     again = compare(make_table(), ["ridge", "endless"], time_budget=8, **settings)  # from what is kept
     assert [each.seconds for each in again.of("endless")] == [each.seconds for each in board.of("endless")]
+
+
+class Begun(wo.RankSVM):
+    """Goes on until its time is up, and is then where it began: all scores are zero."""
+
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        super().fit(X, y, groups=groups, sample_weight=sample_weight)
+        if seconds_left() < math.inf:
+            while not time_is_up():
+                time.sleep(0.01)
+            self.coef_ = np.zeros_like(self.coef_)
+        return self
+
+
+def test_what_orders_nothing_yet_when_its_time_is_up_had_no_time(monkeypatch):
+    """It is not said to order nothing, which would be said of the method."""
+    monkeypatch.setitem(METHODS, "begun", dataclasses.replace(METHODS["rank-svm"], make=Begun))
+    board = compare(make_table(), ["ridge", "begun"], n_folds=2, n_repeats=1, n_jobs=1, time_budget=2)
+    assert [each.method for each in board.standings] == ["ridge"]
+    (out,) = board.left_out
+    assert (out.method, out.for_time) == ("begun", True)
+    assert re.match(r"it did not finish within its share of the 2 s, 0\.\d+ s a split; raise", out.reason)
+
+
+@pytest.mark.parametrize(("p", "n_without"), [(0.001, 0), (math.nan, 2)])
+def test_a_method_whose_fits_were_cut_short_is_not_called_worse(p, n_without):
+    leader = Standing("ridge", "", True, 2, 0.2, 0.1, 0.3, {}, None, 0.0, 0.1, {})
+    whole = Standing("rank-svm", "", False, 2, 0.4, 0.3, 0.5, {}, p, 0.0, 0.1, {}, n_without_order=n_without)
+    cut = dataclasses.replace(whole, n_unfinished=1)
+    assert (whole.is_worse, whole.is_cut_short) == (True, False)
+    assert (cut.is_worse, cut.is_told_apart, cut.is_cut_short) == (False, False, True)
+    protocol = Protocol("rows", 2, 1, 3, 0, "swapped_pairs", ("swapped_pairs",))
+    view = view_board(Leaderboard("made", False, (leader, cut), (), (), protocol))
+    assert view.rows[1].cells[4] == "cut short"
+    assert "cut short by the time limit before their fits were done: rank-svm (1 of 2 splits)" in view.below[1]
+    assert rivals((leader, cut)) == "rank-svm had too little time to be judged"
+    assert rivals((leader, cut, whole)).endswith("rank-svm had too little time to be judged")
+    assert "nothing more elaborate" not in render(Leaderboard("made", False, (leader, cut), (), (), protocol))
 
 
 def test_a_fit_that_is_stopped_as_all_time_is_up_is_not_counted(fake):

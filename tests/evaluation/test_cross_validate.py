@@ -112,6 +112,7 @@ def test_it_prints_as_a_table():
     assert " - " in repr(perfect)
 
 
+@pytest.mark.filterwarnings("ignore:the rows of y are labelled otherwise")  # by their place, as is said
 def test_frames_text_and_grades():
     names = np.array(["awful", "poor", "fair", "good"])
     levels = names.tolist()

@@ -16,7 +16,7 @@ from wellorder.evaluation import compare
 from wellorder.evaluation.evidence import MOST_UNITS, Evidence, behind_leader, gather, keep_parts
 from wellorder.evaluation.records import Parts, Record
 from wellorder.evaluation.significance import corrected_resampled_test, holm
-from wellorder.evaluation.splits import comparison_folds, folds
+from wellorder.evaluation.splits import Split, comparison_folds, folds
 from wellorder.metrics import make, parse
 
 SWAPS = parse("swapped_pairs")
@@ -90,7 +90,7 @@ def test_there_are_none_where_the_metric_is_no_mean_or_not_defined():
 
 
 def test_records_keep_them():
-    parts = Parts((1, 4), (0.25, -0.125), (3,), (0.5,), 0.01)
+    parts = Parts((1, 4), (0.25, -0.125), (3,), (0.5,), 0.01, (0.25, 0.75))
     record = Record("k", "d", "m", 0, 0, 0, 1, 1, {"swapped_pairs": 0.5}, parts=parts)
     assert Record.from_json(record.to_json()) == record
     without = {name: value for name, value in json.loads(record.to_json()).items() if name != "parts"}
@@ -98,7 +98,16 @@ def test_records_keep_them():
 
 
 @pytest.mark.parametrize(
-    "change", [{"units": [1]}, {"parts": [0.25, None]}, {"units": [1, -4]}, {"pair_square": -1.0}, {"meetings": "3"}]
+    "change",
+    [
+        {"units": [1]},
+        {"shares": [0.5]},
+        {"shares": [1.5, -0.5]},
+        {"parts": [0.25, None]},
+        {"units": [1, -4]},
+        {"pair_square": -1.0},
+        {"meetings": "3"},
+    ],
 )
 def test_damaged_parts_are_refused(change):
     parts = Parts((1, 4), (0.25, -0.125), (3,), (0.5,), 0.01)
@@ -140,6 +149,39 @@ def test_who_else_was_drawn_is_no_part_of_a_list(metric):
     exact = wo.metrics.covariance(y, scores, measure, groups=query)[0, 0]
     assert found.alone[0] == pytest.approx(exact, rel=1e-3)
     assert found.n_units == 20
+
+
+@pytest.mark.parametrize("metric", ["swapped_pairs", "ndcg@5"])
+def test_a_list_that_is_tested_alone_is_one_unit(metric):
+    """Each list a fold of its own: the variance is that of the mean of the lists' values, and rows are no units."""
+    rng = np.random.default_rng(11)
+    y, query = rng.integers(0, 4, 120), np.repeat(np.arange(12), 10)
+    order, measure, scores = wo.Grades(y, query), parse(metric), noisy_scores(rng, y, 1, noise=2.0)
+    cut = [Split(0, fold, np.flatnonzero(query != fold), np.flatnonzero(query == fold)) for fold in range(12)]
+    values, parts, repeats = judge(order, cut, lambda split: scores[split.test], measure)
+    assert [split[0].units for split in parts] == [(fold,) for fold in range(12)]
+    found = gather(values, parts, repeats, 0.0)
+    assert found.n_units == 12
+    assert found.df == pytest.approx(11.0)
+    assert found.alone[0] == pytest.approx(values.var(ddof=1) / 12, rel=1e-3)
+
+
+def test_few_lists_of_unequal_length_are_no_crowd():
+    """Intervals of a mean over ten lists, of which two hold most pairs, hold the truth as often as they say."""
+    rng = np.random.default_rng(12)
+    sizes = np.array([6, 6, 8, 8, 10, 10, 14, 14, 60, 80])
+    query = np.repeat(np.arange(10), sizes)
+    cut = list(folds(wo.Grades(np.arange(len(query)) % 3, query), n_folds=5, n_repeats=1))
+    means, reach, df = [], [], []
+    for _ in range(120):
+        y = rng.integers(0, 3, len(query))
+        scores = y[:, None] * (0.5 + 0.5 * rng.standard_normal(10))[query][:, None] + rng.standard_normal((len(y), 1))
+        found = gather(*judge(wo.Grades(y, query), cut, lambda split, s=scores: s[split.test]), 0.0)
+        means.append(found.means[0])
+        reach.append(stats.t.isf(0.025, found.df) * np.sqrt(found.alone[0]))
+        df.append(found.df)
+    assert max(df) < 8  # and not nine
+    assert 0.9 < np.mean(np.abs(means - np.mean(means)) < reach) < 0.99
 
 
 def test_what_varies_between_repeats_widens_what_is_known():

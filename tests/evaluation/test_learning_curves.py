@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -64,6 +66,26 @@ def test_parts_without_a_pair_have_no_value():
     curve = wo.learning_curve(wo.RankSVM(), np.arange(60.0)[:, None], y, sizes=[0.05, 1.0], cv=3)
     assert np.isnan(curve.values[0]).any()
     assert np.isfinite(curve.values[1]).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_sizes_at_which_nothing_is_known_are_passed_over():
+    values = np.full((5, 4), np.nan)
+    values[2:] = 0.2 + np.array([[0.2], [0.1], [0.05]])
+    curve = made(values, [2, 3, 50, 100, 200])
+    assert np.isnan(curve.means[:2]).all()
+    assert np.isfinite(curve.gain()).all()
+    assert np.isnan(made(np.full((3, 4), np.nan), [2, 3, 4]).gain()).all()
+
+
+def test_the_gain_is_that_of_the_two_numbers_beside_it():
+    rng = np.random.default_rng(3)
+    sizes = np.array([50, 100, 200, 400, 800])
+    curve = made(0.2 + 2.0 / np.sqrt(sizes[:, None]) + 0.02 * rng.standard_normal((5, 6)), sizes)
+    then, now, gain = map(
+        float, re.search(r"1,600  (\S+) by the tail, which has (\S+) at 800: (\S+) better", str(curve)).groups()
+    )
+    assert now - then == pytest.approx(gain, abs=1.1e-4)
 
 
 @pytest.mark.parametrize("sizes", [1, [0.5], [0.0, 1.0], [0.5, 2.0]])

@@ -292,6 +292,7 @@ def test_row_weights_reach_fit_or_are_an_error():
     assert np.abs(weighted - search(asking, {}, X, Y).best_estimator[-1].coef_).max() > 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:the rows of y are labelled otherwise")  # by their place, as is said
 def test_text_grades_and_frames():
     names = np.array(["awful", "poor", "fair", "good"])
     levels = names.tolist()

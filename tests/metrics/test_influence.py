@@ -8,6 +8,7 @@ import pytest
 import wellorder as wo
 from wellorder import metrics
 from wellorder.metrics import METRICS, covariance, influence_of, paired_test, parse
+from wellorder.order import swapped_around_row, swapped_by_row
 
 PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "auc_ovo", "auc_consecutive", "misranking_cost", "kendall_tau")
 
@@ -243,3 +244,21 @@ def test_what_cannot_be_asked_is_said():
 def test_every_metric_that_is_a_mean_says_of_what():
     without = {name for name, each in METRICS.items() if each.parts is None}
     assert without == {"p_norm_push"}
+
+
+@pytest.mark.parametrize("n", [40, 700, 60_000])
+def test_grades_without_ties_take_one_sweep_and_say_the_same(n):
+    """What the two sweeps add up to, of every row; and columns side by side are those one by one."""
+    rng = np.random.default_rng(7)
+    y = rng.permutation(n).astype(float)
+    scores = y[:, None] + n * rng.standard_normal((n, 3))
+    pairs = wo.Grades(y).pairs
+    for ties in ("error", "half"):
+        both = sum(swapped_by_row(pairs, scores[:, 0], ties))
+        np.testing.assert_array_equal(swapped_around_row(pairs, scores[:, 0], ties), both)
+    scores[1, 1] = scores[0, 1]  # a tie
+    np.testing.assert_array_equal(
+        swapped_around_row(pairs, scores[:, 1], "half"), sum(swapped_by_row(pairs, scores[:, 1], "half"))
+    )
+    found = wo.metrics.covariance(y, scores)
+    np.testing.assert_allclose(np.diag(found), [wo.metrics.covariance(y, column)[0, 0] for column in scores.T])

@@ -19,6 +19,7 @@ X = np.arange(6.0)[:, None]
         (["model_a", "model_b", "tie (bothbad)"], True),
         (["A", "B", "Draw"], True),
         (["win", "loss"], True),
+        (["1-0", "1/2", "0-1"], True),
         (["a", "b"], False),
         (["tie", "none"], False),
         (["good", "bad", "tie"], False),

@@ -159,7 +159,8 @@ def test_without_bands_there_are_no_chances(tmp_path):
     source = render_order(look)
     assert look.chances is None
     assert "chances" not in carried(source)
-    assert "Nothing: no value is missing" in source
+    assert "No value is missing" in source
+    assert "Much, as it has learned from only 3 graded rows and 1 feature" in source
     assert write_order(look, tmp_path / "order.html").read_text(encoding="utf-8") == source
 
 
@@ -170,6 +171,22 @@ def test_an_older_model_file_says_that_it_knows_no_range():
     look = look_at_order(model, Table("rows.csv", pl.DataFrame({"x": [9.0, 1.0]})))
     assert look.unfamiliar == ()
     assert "does not say from where to where" in render_order(look)
+
+
+def test_few_votes_are_said_to_be_few():
+    votes = pl.DataFrame(
+        {"left": list("abcad"), "right": list("bcadb"), "outcome": ["left", "left", "right", "left", "right"]}
+    )
+    model = fit_table(wo.read(votes), "davidson").model
+    page = Page(render_order(look_at_order(model, model.known_items())))
+    assert "The model has learned from only 5 comparisons of 4 items, about 2.5 of each" in page.words
+    assert "Nothing:" not in page.words
+    many = fit_table(wo.read(pl.concat([votes] * 40)), "davidson").model
+    assert (
+        "Nothing: each of these items was compared" in Page(render_order(look_at_order(many, many.known_items()))).words
+    )
+    del model.n_learned_  # of an older file
+    assert "learned from only" not in Page(render_order(look_at_order(model, model.known_items()))).words
 
 
 def test_lists_are_shown_one_by_one(look):

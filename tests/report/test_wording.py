@@ -67,7 +67,7 @@ def test_cautions():
     assert caution(made_standings(0.3, 0.3, baselines=["m0", "m1"])).startswith("m0 and m1 are baselines")
     baselines = [replace(each, is_baseline=True) for each in made_standings(0.3)]
     assert "nothing more elaborate does better" in caution(baselines)
-    assert caution(baselines, ["rank-svm"]).startswith("The leader is a baseline, and rank-svm had no time")
+    assert caution(baselines, ["rank-svm"]).startswith("The leader is a baseline, and rank-svm had too little time")
 
 
 def test_claims_of_other_metrics():

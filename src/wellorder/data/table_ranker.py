@@ -22,6 +22,7 @@ from ..state import (
     absent_or,
     both,
     checked,
+    count,
     fitted,
     floats,
     label,
@@ -96,6 +97,8 @@ class TableRanker(Stored, BaseEstimator):
         What score differences mean, where it was estimated.
     signs_ : tuple of three str or None
         How the file of comparisons wrote 'the left one is better', 'no difference' and 'the right one is better'.
+    n_learned_ : int
+        How many rows with a grade, or comparisons, it was fitted on; a model of an older file has none.
 
     Examples
     --------
@@ -121,6 +124,7 @@ class TableRanker(Stored, BaseEstimator):
     spread_: float
     resolution_: tuple[Floats, Floats] | None
     signs_: Signs | None
+    n_learned_: int
 
     def __init__(
         self,
@@ -164,6 +168,7 @@ class TableRanker(Stored, BaseEstimator):
         self.spread_ = float(np.std(scores))
         self.resolution_ = None
         self.signs_ = X.signs if isinstance(X, ComparisonTable) else None
+        self.n_learned_ = int(np.count_nonzero((X if isinstance(X, ComparisonTable) else table).order().is_judged))
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -306,6 +311,8 @@ class TableRanker(Stored, BaseEstimator):
             lines.append(f"levels: {' < '.join(map(str, self.levels_))}")
         if self.supervision_ == "comparisons" and getattr(self.ranker_, "threshold_", 0.0) > 0:
             lines.append(f"ties: where scores differ by {self.ranker_.threshold_:.4g} or less")
+        if hasattr(self, "n_learned_"):
+            lines.append(f"{'comparisons' if self.supervision_ == 'comparisons' else 'rows'}: {self.n_learned_:,}")
         if getattr(self.ranker_, "n_pairs_", None) is not None:
             lines.append(f"pairs: {self.ranker_.n_pairs_:,}")
         return "\n".join(lines)
@@ -422,6 +429,7 @@ class TableRanker(Stored, BaseEstimator):
             "spread_": number(low=0.0),
             "resolution_": none_or(both(tuple_of(floats("t", low=0.0), floats("t")), checked(_check_curve))),
             "signs_": absent_or(none_or(one_of(*CONVENTIONS))),  # files of older versions have none
+            "n_learned_": absent_or(count()),
         }
         return state
 

@@ -67,6 +67,7 @@ from .significance import (
 )
 from .splits import Split, comparison_folds, feasible_folds as feasible_folds, folds, hold_outs, time_cuts
 from .tasks import AnyTable as AnyTable, Task, TrainingPart as TrainingPart, make_task
+from .telling import Telling, tell_apart
 from .trials import hear_warnings as hear_warnings, run_trial, trial_key, trial_seed as trial_seed, versions as versions
 
 __all__ = [
@@ -105,6 +106,7 @@ __all__ = [
     "Standing",
     "SwapTable",
     "Task",
+    "Telling",
     "bin_grades",
     "by_query",
     "chances_of",
@@ -138,6 +140,7 @@ __all__ = [
     "search",
     "search_graph",
     "swap_table",
+    "tell_apart",
     "time_cuts",
     "trial_key",
     "view_board",

@@ -50,7 +50,10 @@ class BoardRow:
     about: str
     is_baseline: bool
     is_worse: bool
-    """Whether it stands behind the leader: beyond chance, or as it orders nothing on some split."""
+    """Whether it stands behind the leader: beyond chance, or as it orders nothing on some split; not where it had no
+    time to do better."""
+    is_cut_short: bool
+    """Whether it stands behind the leader as far as it came in its time."""
     splits: str
     """How many it was judged on, such as "3 of 10"."""
     lacks_splits: bool
@@ -216,18 +219,20 @@ def _row(place: int, standing: Standing, metric: str, others: Sequence[str], n_s
     def lasting(seconds: float) -> Cell:
         return Cell(write_seconds(seconds), _known(seconds))
 
-    p = None if standing.p_value is None else _known(standing.p_value)
+    p = None if standing.p_value is None or standing.is_cut_short else _known(standing.p_value)
+    told = verdict(math.nan if math.isinf(standing.mean) else standing.p_value)
     return BoardRow(
         place=place,
         method=standing.method,
         about=standing.about,
         is_baseline=standing.is_baseline,
         is_worse=standing.is_worse,
+        is_cut_short=standing.is_cut_short,
         splits=f"{standing.n_splits} of {n_splits}",
         lacks_splits=standing.n_splits < n_splits,
         value=measured(metric, standing.mean),
         interval=write_interval(standing.low, standing.high, is_share=is_share(metric)),
-        verdict=standing.lack_of_order or verdict(math.nan if math.isinf(standing.mean) else standing.p_value),
+        verdict="cut short" if standing.is_cut_short else standing.lack_of_order or told,
         p=Cell("" if p is None else write_p_value(p), p),
         others=tuple(measured(name, standing.metrics.get(name, math.nan)) for name in others),
         search=lasting(standing.search_seconds),
@@ -248,14 +253,20 @@ def _which_is_better(compared: Leaderboard | Plan) -> str:
 def _notes(board: Leaderboard) -> Iterator[str]:
     """Say what the rows do not: who cannot be judged, how much more data it takes, what there was no time for."""
     protocol, standings = board.protocol, board.standings
-    if silent := [each.method for each in standings if each.n_without_order]:
+    if silent := [each.method for each in standings if each.lack_of_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
     if infinite := [each.method for each in standings if math.isinf(each.mean)]:
         yield f"infinite, as what came had been given no chance on some split, and so not tested: {', '.join(infinite)}"
-    if stopped := [
-        f"{each.method} ({each.n_stopped} of {each.n_splits} splits)" for each in standings if each.n_stopped
-    ]:
-        yield f"stopped by their time limit, and judged by the best they had by then: {', '.join(stopped)}"
+    if cut := [_on_splits(each, each.n_unfinished) for each in standings if each.n_unfinished]:
+        yield (
+            f"cut short by the time limit before their fits were done: {', '.join(cut)}; what they reach says nothing "
+            "against them: raise the time budget, or name fewer methods"
+        )
+    if stopped := [_on_splits(each, each.n_stopped) for each in standings if each.n_stopped > each.n_unfinished]:
+        yield (
+            "searches ended by the time limit, judged with the best parameters by then, or their own: "
+            f"{', '.join(stopped)}"
+        )
     if protocol.metric == "comparison_error":
         known = [each.method for each in standings if each.method in METHODS]
         if ordering := [name for name in known if not METHODS[name].predicts_ties]:
@@ -271,6 +282,11 @@ def _notes(board: Leaderboard) -> Iterator[str]:
             f"{protocol.n_repeats} of {protocol.planned_repeats} rounds of splits: more would not have fitted into "
             f"{protocol.time_budget:g} s; a larger time budget makes the intervals narrower"
         )
+
+
+def _on_splits(standing: Standing, n: int) -> str:
+    """Name a method, and on how many of its splits something befell it unless on all."""
+    return standing.method if n == standing.n_splits else f"{standing.method} ({n} of {standing.n_splits} splits)"
 
 
 def _how_many_more(board: Leaderboard) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from itertools import chain
 from os import PathLike
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..data import leave_columns
+from ..data import leave_columns, read
 from ..memory import available_bytes
 from ..metrics import AnyMetric, is_ours
 from .board_run import BoardRun, Plan, Progress, choose_methods, decide_jobs
@@ -39,6 +40,7 @@ def compare(
     n_jobs: int | None = None,
     begin: Callable[[Plan], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    **reading: Any,
 ) -> Leaderboard:
     """Compare methods on data, each searched and fitted on the same training parts and judged on the rest.
 
@@ -50,8 +52,8 @@ def compare(
 
     Parameters
     ----------
-    table : Table or ComparisonTable
-        What :func:`wellorder.read` gives, of a file or of a data frame.
+    table : Table or ComparisonTable; or a data frame or path
+        What :func:`wellorder.read` gives, of a file or of a data frame; or these themselves, with ``reading``.
     methods : sequence of str, optional
         Names as in ``wellorder compare --models``; all that suit the data unless given.
     metric : str, Metric or Definition, optional
@@ -80,6 +82,8 @@ def compare(
         Called with the :class:`Plan` before the first fit.
     progress : callable, optional
         Called with a :class:`Progress` after each trial.
+    **reading
+        Of a data frame or path, what :func:`wellorder.read` takes: ``target``, ``group``, ``levels``, …
 
     Returns
     -------
@@ -87,16 +91,15 @@ def compare(
 
     Examples
     --------
-    >>> import polars as pl
     >>> from sklearn.datasets import load_diabetes
     >>> import wellorder as wo
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> board = wo.compare(wo.data.Table("diabetes", pl.from_pandas(X), y.to_numpy()), ["ridge", "best-feature"])
+    >>> board = wo.compare(X.assign(grade=y), ["ridge", "best-feature"], target="grade")
     >>> board.leader.method
     'ridge'
     """
-    _refuse_grades(table, methods)
-    table = leave_columns(table)
+    _refuse_grades(table, methods, reading)
+    table = leave_columns(_read(table, reading))
     task = make_task(table)
     protocol = _protocol(
         task,
@@ -156,27 +159,53 @@ def _plan(task: Task, protocol: Protocol, chosen: Sequence[str], left_out: Seque
     )
 
 
-def _refuse_grades(table: Any, methods: Any) -> None:
-    """Say how to go on to whoever compares as other libraries fit: with X and y."""
-    listed = isinstance(methods, Iterable) and not isinstance(methods, str)
+def _read(table: Any, reading: Mapping[str, Any]) -> AnyTable:
+    """Return a table as it is, or read it."""
+    if unknown := [name for name in reading if name not in signature(read).parameters]:
+        raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
+    if isinstance(table, AnyTable):
+        if reading:
+            raise TypeError(
+                f"{', '.join(reading)} is for data frames and paths, and this table has been read already; give it to "
+                "wo.read"
+            )
+        return table
+    return read(table, **reading) if reading else table  # without a word on what it holds, the task refuses it
+
+
+def _refuse_grades(table: Any, methods: Any, reading: Mapping[str, Any]) -> None:
+    """Say how to go on to whoever compares as other libraries fit: with X, y and groups."""
     if isinstance(methods, str):
-        raise ValueError(f"methods={methods!r} is one text; give a list of names, [{methods!r}]")
-    if methods is None or (listed and all(isinstance(name, str) and name in METHODS for name in methods)):
-        return
-    if not isinstance(table, AnyTable):
-        column = str(getattr(methods, "name", None) or "grade")
-        raise TypeError(
-            "compare takes a table that has the grades as a column, and then names of methods, not X and y; give it "
-            f"wo.read({_with_grades(table, column)}, target={column!r})"
+        is_column = methods in getattr(table, "columns", ())
+        way = (
+            f"name the column of grades as target={methods!r}" if is_column else f"give a list of names, [{methods!r}]"
         )
+        raise ValueError(f"methods={methods!r} is one text; {way}")
+    if isinstance(table, AnyTable):
+        return
+    named = isinstance(methods, Iterable) and all(isinstance(name, str) and name in METHODS for name in methods)
+    if (named or methods is None) and not reading.keys() & {"y", "groups"}:
+        return
+    grades = reading.get("y") if named or methods is None else methods
+    target = reading.get("target") or str(getattr(grades, "name", None) or "grade")
+    columns, roles = {target: "y"}, f"target={target!r}"
+    if reading.get("groups") is not None:
+        group = str(getattr(reading["groups"], "name", None) or "query")
+        columns, roles = columns | {group: "groups"}, f"{roles}, group={group!r}"
+    raise TypeError(
+        "compare takes a table that has the grades as a column (and groups as another), and then names of methods, not "
+        f"X and y; give it wo.read({_with_columns(table, columns)}, {roles})"
+    )
 
 
-def _with_grades(X: Any, column: str) -> str:
-    """Write how X becomes a data frame that has y as a column."""
+def _with_columns(X: Any, columns: Mapping[str, str]) -> str:
+    """Write how X becomes a data frame that has more columns, by their names and what they are called in the code."""
     if hasattr(X, "assign"):
-        return f"X.assign(**{{{column!r}: y}})" if not column.isidentifier() else f"X.assign({column}=y)"
+        if all(name.isidentifier() for name in columns):
+            return f"X.assign({', '.join(f'{name}={value}' for name, value in columns.items())})"
+        return f"X.assign(**{{{', '.join(f'{name!r}: {value}' for name, value in columns.items())}}})"
     frame = "X" if isinstance(X, pl.DataFrame) else "pl.DataFrame(X)" if isinstance(X, np.ndarray) else "frame_of_X"
-    return f"{frame}.with_columns(pl.Series({column!r}, y))"
+    return f"{frame}.with_columns({', '.join(f'pl.Series({name!r}, {value})' for name, value in columns.items())})"
 
 
 def _protocol(task: Task, metric: AnyMetric | None, metrics: Sequence[AnyMetric], **settings: Any) -> Protocol:

@@ -6,7 +6,8 @@ were tested say much more. To first order a value differs from what it estimates
 splits differs by :math:`\sum_u A_u`, with :math:`A_u` the mean over the splits of unit u's part, zero where it is not
 tested. A unit that is tested in every repeat is one unit all the same: its parts are averaged before they are
 multiplied, :math:`C = \frac{n}{n-1} \sum_u A_u A_u^\top` for all methods at once. Parts are taken about the mean of
-all n units, and not of the few that a split tests: hence the factor.
+all n units, and not of the few that a split tests: hence the factor. Lists that make up unequal shares of a value have
+each a factor of its own, and together fewer degrees of freedom (:func:`wellorder.metrics.influence.unequal_few`).
 
 That is how means vary with the *test* rows. Training rows add to it, by an amount that no estimator can find from the
 values of one cross-validation without bias (Bengio and Grandvalet, 2004). Repeats show it all the same, unit by unit:
@@ -25,13 +26,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import stats
 
-from ..metrics import Influence, Metric, few_factor, influence_of, influence_of_probabilities, semidefinite
+from ..metrics import (
+    Influence,
+    Metric,
+    few_factor,
+    influence_of,
+    influence_of_probabilities,
+    semidefinite,
+    unequal_few,
+)
 from ..order import Comparisons, Grades
 from ..sweeps import Bools, Floats, Ints
 from .judging import Foretold
@@ -81,12 +90,17 @@ def keep_parts(
             found = influence_of(part, scores, metric, **rule)
     except ValueError:  # not defined on this part: its value is NaN, and says so
         return None
+    if isinstance(whole, Grades) and whole.group is not None and whole.n_groups > 1 and part.n_groups == 1:
+        # one list of several: its rows are no units, and it differs from the lists of other splits alone
+        alone = Parts((int(whole.group[rows[found.number[0]]]),), (0.0,))
+        return alone if found.unit == "groups" else replace(alone, shares=(1.0,))
     if found.n_units < 2:  # one list alone does not show how lists differ
         return None
     number = _unit_numbers(found, whole, rows)
     units, parts = _in_bins(number, found.parts[:, 0], _n_units(found, whole))
     meetings, shared = _meetings(found, whole, rows)
-    return Parts(units, _short(parts), meetings, _short(shared), float(found.pair_square[0]))
+    shares = _in_bins(number, found.share, _n_units(found, whole))[1] if len(found.share) else found.share
+    return Parts(units, _short(parts), meetings, _short(shared), float(found.pair_square[0]), _short(shares))
 
 
 def _unit_numbers(found: Influence, whole: Grades | Comparisons, rows: Ints) -> Ints:
@@ -153,18 +167,21 @@ class Evidence:
     apart : array of shape (n_methods, n_methods)
         A covariance to take the variance of differences from; what all methods have in common is not in it.
     n_units : int
-        Independent units that were tested; their number less one are the degrees of freedom.
+        Independent units that were tested.
+    degrees : float, optional
+        Of freedom; unless given, their number less one.
     """
 
     means: Floats
     alone: Floats
     apart: Floats
     n_units: int
+    degrees: float | None = None
 
     @property
-    def df(self) -> int:
+    def df(self) -> float:
         """Degrees of freedom."""
-        return max(self.n_units - 1, 1)
+        return max(self.n_units - 1.0, 1.0) if self.degrees is None else self.degrees
 
     @cached_property
     def spread(self) -> Floats:
@@ -188,10 +205,12 @@ class Evidence:
         are enough already. Infinite where the two do not differ.
         """
         apart = abs(float(self.means[one] - self.means[other]))
-        if apart == 0:
-            return math.inf
+        return math.inf if apart == 0 else (self.found_apart(one, other, power, alpha) / apart) ** 2
+
+    def found_apart(self, one: int, other: int, power: float = 0.8, alpha: float = 0.05) -> float:
+        """Return by how much two methods must differ to be told apart by such a test with probability ``power``."""
         wanted = float(stats.norm.isf(alpha / 2) + stats.norm.isf(1 - power))
-        return float((wanted * self.spread[one, other] / apart) ** 2)
+        return wanted * float(self.spread[one, other])
 
 
 def gather(values: Floats, parts: Sequence[Sequence[Parts]], repeat: Sequence[int], test_share: float) -> Evidence:
@@ -211,9 +230,12 @@ def gather(values: Floats, parts: Sequence[Sequence[Parts]], repeat: Sequence[in
     units, tested = _table(parts, "units", "parts")
     meetings, _ = _table(parts, "meetings", "shared")
     n_units = units.shape[1]
+    unequal = all(split[0].shares for split in parts)
+    share = _table([split[:1] for split in parts], "units", "shares")[0][:, :, 0] if unequal else _equal(tested)
     if meetings.shape[1] == 0:
-        _recentre(units, tested, values, block)
-    units *= few_factor(n_units)  # one mean was taken off all of them
+        _recentre(units, share, values, block)
+    few, degrees = unequal_few(share.mean(axis=0)) if unequal else (few_factor(n_units), None)
+    units *= np.broadcast_to(few, n_units)[:, None]  # one mean was taken off all of them
     whole, repeated, within = (
         _products(units, meetings, each) for each in (np.zeros_like(block), block, np.arange(n_splits))
     )
@@ -228,7 +250,7 @@ def gather(values: Floats, parts: Sequence[Sequence[Parts]], repeat: Sequence[in
     alone, apart = (
         _inflate(*(project(each) for each in (whole, varies, correction))) for project in (np.asarray, _beside_mean)
     )
-    return Evidence(values.mean(axis=0), np.maximum(np.diag(alone), 0.0), apart, n_units)
+    return Evidence(values.mean(axis=0), np.maximum(np.diag(alone), 0.0), apart, n_units, degrees)
 
 
 def _inflate(whole: Floats, varies: Floats, most: Floats) -> Floats:
@@ -252,11 +274,17 @@ def _table(parts: Sequence[Sequence[Parts]], numbers: str, values: str) -> tuple
     return out, has
 
 
-def _recentre(units: Floats, tested: Bools, values: Floats, repeat: Ints) -> None:
-    """Take parts about the mean of their repeat, not of their split: who else was drawn is no part of a unit."""
-    for k, there in enumerate(tested):
-        away = values[k] - values[repeat == repeat[k]].mean(axis=0)
-        units[k, there] += away / max(np.count_nonzero(there), 1)
+def _equal(tested: Bools) -> Floats:
+    return np.asarray(tested / np.maximum(tested.sum(axis=1, keepdims=True), 1))
+
+
+def _recentre(units: Floats, share: Floats, values: Floats, repeat: Ints) -> None:
+    """Take parts about the mean of their repeat, not of their split: who else was drawn is no part of a unit.
+
+    ``share`` is how much of a split's values each unit makes up, by split and number.
+    """
+    for k, own in enumerate(share):
+        units[k] += np.outer(own, values[k] - values[repeat == repeat[k]].mean(axis=0))
 
 
 def _products(units: Floats, meetings: Floats, block: Ints) -> Floats:

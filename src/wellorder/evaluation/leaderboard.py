@@ -114,11 +114,20 @@ class Standing:
     the metric's, not an order: a mean over such splits has no interval, and is not tested against the leader."""
     n_stopped: int = 0
     """Splits on which its time limit ended the search or the fit: with more time it may do better."""
+    n_unfinished: int = 0
+    """Splits on which its time limit ended the fit itself. The p-value is then that of what it had by then, and says
+    nothing against the method."""
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it stands behind the leader as far as it came, and was not given the time to come further."""
+        behind = self.n_without_order > 0 or (self.p_value is not None and self.p_value < TOLD_APART)
+        return self.n_unfinished > 0 and self.p_value is not None and behind
 
     @property
     def lack_of_order(self) -> str:
         """Says in a few words where the method orders nothing; empty where it orders on every split."""
-        if not self.n_without_order:
+        if not self.n_without_order or self.is_cut_short:
             return ""
         where = "" if self.n_without_order == self.n_splits else f" on {self.n_without_order} of {self.n_splits} splits"
         return f"orders nothing{where}"
@@ -126,7 +135,7 @@ class Standing:
     @property
     def is_worse(self) -> bool:
         """Whether it stands behind the leader: beyond chance, or as it orders nothing on some split."""
-        return self.is_told_apart or (self.p_value is not None and self.n_without_order > 0)
+        return self.is_told_apart or bool(self.p_value is not None and self.lack_of_order)
 
     @property
     def is_told_apart(self) -> bool:
@@ -134,7 +143,7 @@ class Standing:
 
         Where all methods are alike, one of them is called worse than the leader in about 5 % of comparisons at most.
         """
-        return self.p_value is not None and self.p_value < TOLD_APART
+        return self.p_value is not None and self.p_value < TOLD_APART and not self.is_cut_short
 
 
 @dataclass(frozen=True)
@@ -353,4 +362,5 @@ def make_standing(
         params=json.loads(chosen[0][0]) if chosen else {},
         n_without_order=n_without_order,
         n_stopped=sum(record.stopped for record in mine),
+        n_unfinished=sum(record.unfinished for record in mine),
     )

@@ -23,6 +23,7 @@ from ..samples import Sample, read_sample
 from ..sweeps import Floats, Ints
 from .judging import default_metrics, judge_model, read_metrics, rule_of
 from .methods import cannot_learn, find_method, make_seeded
+from .significance import known_mean
 from .splits import Split, read_splits
 from .tasks import AnyTable, Task, make_task
 
@@ -58,7 +59,7 @@ class LearningCurve:
     @property
     def means(self) -> Floats:
         """The mean over the splits at each size."""
-        return np.asarray(np.nanmean(self.values, axis=1))
+        return _means(self.values)
 
     def at(self, n: float) -> float:
         """Return what the fitted tail says of so many rows."""
@@ -72,13 +73,14 @@ class LearningCurve:
         n, sign = float(self.sizes[-1]), 1.0 if self.greater_is_better else -1.0
 
         def better(values: Floats) -> float:
-            tail = self._tail(np.nanmean(values, axis=1))
+            tail = self._tail(_means(values))
             return sign * float(tail(times * n) - tail(n))
 
         rng, n_splits = np.random.default_rng(0), self.values.shape[1]
-        drawn = [better(self.values[:, rng.integers(0, n_splits, n_splits)]) for _ in range(_N_DRAWS)]
-        low, high = np.nanquantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-        return better(self.values), float(low), float(high)
+        drawn = np.array([better(self.values[:, rng.integers(0, n_splits, n_splits)]) for _ in range(_N_DRAWS)])
+        drawn = drawn[np.isfinite(drawn)]
+        ends = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(drawn) else (math.nan, math.nan)
+        return better(self.values), float(ends[0]), float(ends[1])
 
     def _tail(self, means: Floats) -> Callable[[float], float]:
         """Fit the tail by least squares, larger sizes first: those of few rows are often no power law yet."""
@@ -106,13 +108,19 @@ class LearningCurve:
         lines = [f"{self.what + 's':>10}  {self.metric}"]
         lines += [f"{size:10,.0f}  {mean:.4f}" for size, mean in zip(self.sizes, self.means, strict=True)]
         gain, low, high = self.gain()
-        twice = 2 * float(self.sizes[-1])
+        last, twice = float(self.sizes[-1]), 2 * float(self.sizes[-1])
         lines.append(
-            f"{twice:10,.0f}  {self.at(twice):.4f} by the tail: {gain:+.4f} better ({low:+.4f} to {high:+.4f})"
+            f"{twice:10,.0f}  {self.at(twice):.4f} by the tail, which has {self.at(last):.4f} at {last:,.0f}: "
+            f"{gain:+.4f} better ({low:+.4f} to {high:+.4f})"
         )
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _means(values: Floats) -> Floats:
+    """Return the mean over the splits at each size, as far as it is known."""
+    return np.array([known_mean(row) for row in values])
 
 
 def learning_curve(

@@ -57,6 +57,8 @@ class Parts:
     """What each two that met have in common, which is in the parts of both."""
     pair_square: float = 0.0
     """Of rows: the sum over all pairs of the square of what each adds."""
+    shares: tuple[float, ...] = ()
+    """How much of the value each unit makes up; empty where all make up as much."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class Record:
     """Whether the model gave all test rows of a list, or both items of every test comparison, the same score."""
     stopped: bool = False
     """Whether its time limit ended the search or the fit: the metrics are of the best that there was by then."""
+    unfinished: bool = False
+    """Whether it was the fit itself that its time limit ended, so that the model is not what the method would make."""
     notes: tuple[str, ...] = ()
     """What the fit warned of."""
     earlier_seconds: float = 0.0
@@ -272,6 +276,9 @@ def _parts(name: str, value: Json) -> Parts:
             _refuse(
                 f"{name}.{values}", found[values], f"a list of {len(read[numbers])} numbers, one for each of {numbers}"
             )
+    read["shares"] = _numbers(f"{name}.shares", found.get("shares", []))
+    if len(read["shares"]) not in (0, len(read["units"])) or not all(each >= 0 for each in read["shares"]):
+        _refuse(f"{name}.shares", found["shares"], f"a list of {len(read['units'])} numbers, one for each of units")
     return Parts(**read)
 
 
@@ -295,6 +302,7 @@ _READERS: dict[str, Callable[[str, Json], Any]] = {
     "parts": _optional(_parts),
     "orders_nothing": _truth,
     "stopped": _truth,
+    "unfinished": _truth,
     "notes": _texts,
     "problem": _optional(_text),
 }

@@ -27,6 +27,7 @@ from ..metrics import Metric
 from ..order import Comparisons
 from ..samples import Sample
 from ..sweeps import THREADS_FROM, Floats
+from ..writing import write_seconds
 from .evidence import keep_parts
 from .judging import rule_of, wants_probabilities
 from .leaderboard import Protocol
@@ -139,6 +140,9 @@ WORKER_ENDED = (
 )
 """The whole problem of one that might, too."""
 
+_NO_TIME = 0.1
+"""Seconds that are no share of anything: a fit of so few has had no time."""
+
 _FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
 
 
@@ -173,7 +177,7 @@ def run_trial(
             part = task.training_part(split.train)
             judged = protocol.measures
             model = _make(method, seed, judged)
-            with deadline(left) as end:
+            with deadline(left) as searching:
                 params = choose_params(
                     model,
                     method.grid(part.size),
@@ -186,17 +190,20 @@ def run_trial(
                     one_fit=one_fit,
                     times=None if task.times is None else task.times[split.train],
                 )
-                searched = time.perf_counter()
+            searched = time.perf_counter()
+            with deadline(left) as fitting:
                 part.fit(model.set_params(**params))
             fitted = time.perf_counter()
             scores = task.scores(model, part, split.test)
             rule = rule_of(model, task.order)
             foretold = task.foretold(model, part, split.test) if wants_probabilities(judged) else None
             judgement = task.judge(scores, split.test, judged, foretold, **rule)
+            if fitting.stopped and judgement.orders_nothing:  # where it began: it has nothing yet
+                raise TimeIsUp
             parts = keep_parts(judged[0], task.order, split.test, scores, foretold, **rule)
         except Exception as error:  # whatever a method fails of, the others are compared
             took = time.perf_counter() - started
-            problem = _write_problem(error, seconds)
+            problem = _write_problem(error, seconds, protocol.time_budget)
             return replace(failed_record(task, name, split, protocol, key, problem), search_seconds=took)
     coef = getattr(model, "coef_", None) if len(part.features) else None
     linear = coef is not None and len(coef) == len(part.features)
@@ -214,7 +221,8 @@ def run_trial(
         held_out=_held_out(task, scores, split),
         parts=parts,
         orders_nothing=judgement.orders_nothing,
-        stopped=end.stopped,
+        stopped=searching.stopped or fitting.stopped,
+        unfinished=fitting.stopped,
         notes=tuple(sorted(set(heard))),
     )
 
@@ -260,11 +268,14 @@ def _time_of_fit(model: Any, sample: Sample, seconds: float) -> float:
     return time.perf_counter() - began
 
 
-def _write_problem(error: Exception, seconds: float) -> str:
+def _write_problem(error: Exception, seconds: float, budget: float | None) -> str:
     """Say what a fit of so many seconds failed of; an error that is no word to a person is named."""
     if isinstance(error, TimeIsUp):
-        share = f"it did not finish within its share of {seconds:.1f} s"
-        return f"{OUT_OF_TIME}{share}; raise the time budget, or name fewer methods"
+        whole = "the time" if budget is None else f"the {budget:g} s"
+        had = f"did not finish within its share of {whole}, {write_seconds(seconds)} a split"
+        if seconds < _NO_TIME:
+            had = f"had next to none of {whole}"
+        return f"{OUT_OF_TIME}it {had}; raise the time budget, or name fewer methods"
     if isinstance(error, MemoryError):
         return f"{OUT_OF_MEMORY}{error}"
     return str(error) if isinstance(error, _FAILURES) and str(error) else f"{type(error).__name__}: {error}"

@@ -95,9 +95,10 @@ class LeaderboardDisplay(Drawable):
         """Say what the marks mean, as far as they occur."""
         standings = sorted(self.leaderboard.standings, key=lambda each: each.is_baseline)
         kinds = {
-            "best, or not told apart": [each for each in standings if not each.is_worse],
+            "best, or not told apart": [each for each in standings if not each.is_worse and not each.is_cut_short],
             "worse": [each for each in standings if each.is_worse],
-            "baseline": [each for each in standings if each.is_baseline],
+            "cut short by the time limit": [each for each in standings if each.is_cut_short],
+            "baseline": [each for each in standings if each.is_baseline and not each.is_cut_short],
         }
         shown = {name: _mark(each[0], ax.get_facecolor()) for name, each in kinds.items() if each}
         handles = [Line2D([], [], **mark) for mark in shown.values()]
@@ -112,7 +113,7 @@ def _colour(standing: Standing) -> str:
 def _mark(standing: Standing, paper: Any) -> dict[str, Any]:
     colour = _colour(standing)
     return {
-        "marker": "s" if standing.is_baseline else "o",
+        "marker": "x" if standing.is_cut_short else "s" if standing.is_baseline else "o",
         "markersize": 7,
         "color": colour,
         "markeredgewidth": 1.6,

@@ -10,6 +10,7 @@ from .influence import (
     influence_of_probabilities as influence_of_probabilities,
     paired_test,
     semidefinite as semidefinite,
+    unequal_few as unequal_few,
 )
 from .pairs import (
     auc_consecutive,

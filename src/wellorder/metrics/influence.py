@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 from ..order import Comparisons, Grades
-from ..sweeps import Floats, Ints
+from ..sweeps import Floats, Ints, one_thread, parallel_map
 from .comparisons import VoteValues
 from .inputs import read_grades
 from .pairs import PairShare, TauParts
@@ -57,6 +57,8 @@ class Influence:
     pair_square : array of shape (n_methods,)
         Of rows alone: Σψ² over the pairs, ψ being what a pair adds; twice in the sum of squares as well, but small
         beside it, by one over the number of rows. DeLong's covariance leaves it there.
+    share : array of shape (n_units,)
+        How much of the values each unit makes up, one in all; empty where all make up as much.
     """
 
     values: Floats
@@ -68,6 +70,7 @@ class Influence:
     shared: Floats
     meeting: Ints
     pair_square: Floats
+    share: Floats
 
     @property
     def n_units(self) -> int:
@@ -142,14 +145,17 @@ def _parts(measure: Metric, target: Grades | Comparisons, scores: Floats, rule: 
 
 
 def _of_pairs(parts: list[PairShare | MeanShare | TauParts], grades: Grades) -> Influence:
-    found = [part.by_row() for part in parts]
     rows = parts[0].rows
+    parts[0].weight_by_row  # noqa: B018 - all are held against it, and none waits for another that makes it
+    found = parallel_map(_alone, parts, len(grades))
     values, by_row = np.array([value for value, _ in found]), np.array([row[rows] for _, row in found]).T
     if grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
         by_group = 0.5 * _sums(group, by_row)  # each pair is in the sums of its two rows
-        share = 0.5 * _sums(group, parts[0].weight_by_row[rows][:, None])[:, 0]
-        return _unequal(_simple(values, by_group, "groups", rows[first]), share)
+        weight = _sums(group, parts[0].weight_by_row[rows][:, None])[:, 0]
+        share = weight / weight.sum()
+        few, degrees = unequal_few(share)
+        return replace(_simple(values, by_group, "groups", rows[first]), few=few, degrees=degrees, share=share)
     levels, level, count = np.unique(grades.level[rows], return_inverse=True, return_counts=True)
     # of two levels each is a sample of its own (DeLong); of more, the rows are one sample, levels and all
     squares = np.array([part.pair_square(value) for part, value in zip(parts, values, strict=True)])
@@ -157,28 +163,34 @@ def _of_pairs(parts: list[PairShare | MeanShare | TauParts], grades: Grades) -> 
     return replace(one_sample, few=few_factor(count)[level]) if len(levels) == 2 else one_sample
 
 
+def _alone(part: PairShare | MeanShare | TauParts) -> tuple[float, Floats]:
+    """Return a column's parts, by one thread: columns are many."""
+    with one_thread():
+        return part.by_row()
+
+
 def _simple(values: Floats, parts: Floats, unit: Unit, number: Ints, squares: Floats | None = None) -> Influence:
     """Return parts of units that are one sample and meet nobody."""
     nobody = np.zeros((0, len(values))), np.zeros(0, np.int64)
     factor = np.full(len(parts), few_factor(len(parts)))
     squares = np.zeros(len(values)) if squares is None else squares
-    return Influence(values, parts, factor, max(len(parts) - 1.0, 1.0), unit, number, *nobody, squares)
+    return Influence(values, parts, factor, max(len(parts) - 1.0, 1.0), unit, number, *nobody, squares, np.zeros(0))
 
 
-def _unequal(found: Influence, share: Floats) -> Influence:
-    r"""Correct for units that make up unequal shares p of the values: few large ones are fewer than they are many.
+def unequal_few(share: Floats) -> tuple[Floats, float]:
+    r"""Correct for lists that make up unequal shares p of a value, one in all: few large ones are no crowd.
 
-    The values are :math:`U = \sum p_g u_g`, and a part is :math:`p_g (u_g - U)`. With variances :math:`v_g` of u, for
-    which those of lists as long as :math:`\sqrt{p_g}` stand in (1/rows), its square is too small by
+    Returned are the factors by which their deviations are too small, and their degrees of freedom. The values are
+    :math:`U = \sum p_g u_g`, and a part is :math:`p_g (u_g - U)`. With variances :math:`v_g` of u, for which those of
+    lists as long as :math:`\sqrt{p_g}` stand in (1/rows), its square is too small by
 
     .. math:: v_g / (v_g (1 - 2 p_g) + \textstyle\sum_h p_h^2 v_h)
 
     and the sum of squares has the degrees of freedom of Satterthwaite's approximation (Bell and McCaffrey, 2002).
     """
-    p = share / share.sum()
-    kept = p > 0
+    p, kept = share, share > 0
     if np.count_nonzero(kept) < 2:
-        return found
+        return np.full(len(p), few_factor(len(p))), max(len(p) - 1.0, 1.0)
     v = np.where(kept, 1.0 / np.sqrt(np.where(kept, p, 1.0)), 0.0)
     q = p * v
     s = float(p @ q)
@@ -189,7 +201,7 @@ def _unequal(found: Influence, share: Floats) -> Influence:
     s0, s1, s2 = float(w.sum()), float(w @ q), float(w @ q**2)
     squares = s**2 * s0**2 - 4.0 * s * s0 * s1 + 2.0 * s0 * s2 + 2.0 * s1**2
     squares += float(w**2 @ (own**2 - (s - 2.0 * q) ** 2))
-    return replace(found, few=few, degrees=float(max((w @ own) ** 2 / squares, 1.0)))
+    return few, max(float(w @ own) ** 2 / squares, 1.0)
 
 
 def few_factor(n: Any) -> Any:

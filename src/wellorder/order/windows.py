@@ -431,8 +431,41 @@ def swapped_by_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> tuple[Floa
 
 def swapped_around_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> Floats:
     """Sum W over the swapped pairs of each row, whichever end of them it is: :func:`swapped_by_row`, added up."""
+    if (found := _around_untied(pairs, scores)) is not None:
+        return found
     windows, lower, upper = _swapped(pairs, scores, ties)
     return _by_row(windows, lower + upper)
+
+
+def _around_untied(pairs: GradedPairs, scores: Floats) -> Floats | None:
+    """Count the swapped pairs of each row of one list in which no two grades or scores are equal; None of others.
+
+    With r rows below it by grades and q by scores, L of them swapped (better, and scored below), a row has q − L that
+    are below it by both, and so r − (q − L) that are worse and scored above: 2 L + r − q in all, by one of two sweeps.
+    """
+    cells = pairs.cells
+    plain = not any(part is not None for part in (*pairs.factors, cells.scale, cells.pairs))
+    if is_tensor(scores) or not plain or len(pairs.bounds) != 2 or len(cells.ends) < len(pairs.active):
+        return None
+    if _is_table(pairs) or len(pairs.active) < pairs.n_rows:
+        return None
+    rows = _sorted_rows(pairs, scores)
+    ascending = scores[rows]
+    if (ascending[1:] == ascending[:-1]).any():
+        return None
+    place, cell = np.arange(len(rows), dtype=float), cells.of_row[rows]
+    side = Side(
+        place,
+        pairs.bounds,
+        cell,
+        Ladder(cells.ranks[0][cell]),
+        margin=1.0,
+        mirror=False,
+        compiled=_sweep_compiled(pairs),
+    )
+    out = np.empty(len(rows))
+    out[rows] = 2.0 * side.sums(np.ones((1, len(rows))))[0] + cell - place
+    return out
 
 
 def _by_row(windows: AnyWindows, sums: Any) -> Floats:

@@ -16,7 +16,9 @@ BOTH_BAD = frozenset(("tie (bothbad)", "tie(bothbad)", "tie (both bad)", "both_b
 
 WORDS: Mapping[str, int] = {
     **dict.fromkeys(("-1", "-1.0", "−1", ">", "left", "1-0", "model_a", "model a"), -1),
-    **dict.fromkeys(("0", "0.0", "=", "tie", "tied", "draw", "drawn", "equal", "same", "1/2-1/2", "½-½", *BOTH_BAD), 0),
+    **dict.fromkeys(
+        ("0", "0.0", "=", "tie", "tied", "draw", "drawn", "equal", "same", "1/2-1/2", "½-½", "1/2", "½", *BOTH_BAD), 0
+    ),
     **dict.fromkeys(("1", "1.0", "+1", "<", "right", "0-1", "model_b", "model b"), 1),
 }
 """What is understood wherever two items are compared; ``<`` reads 'left is worse than right'. No word that leaves open

@@ -211,7 +211,7 @@ def _shape(X: Any) -> tuple[int, int]:
 
 METHODS = {
     "elo": Method(
-        "ratings by name in the file's order, no features",
+        "ratings by name, game after game (as --time has them, else the file), no features",
         lambda: RatingRanker(Elo()),
         lambda size: {"system__k": [16.0, 32.0, 64.0], "system__advantage": [0.0, *(["fit"] * size.has_sides)]},
         takes=("comparisons",),
@@ -219,7 +219,7 @@ METHODS = {
         predicts_ties=True,
     ),
     "glicko": Method(
-        "ratings and their certainty by name in the file's order, no features",
+        "ratings and their certainty by name, game after game (as --time has them, else the file), no features",
         lambda: RatingRanker(Glicko()),
         lambda size: {"system__deviation": [100.0, 350.0], "system__advantage": [0.0, *(["fit"] * size.has_sides)]},
         takes=("comparisons",),

@@ -65,6 +65,8 @@ class OrderLook:
         Whether the model rates items by name, and looks at nothing else.
     spare : tuple of str
         Columns of the file that the model does not look at.
+    few : str
+        How few rows or comparisons it has learned from, where they are few.
     """
 
     data: str
@@ -79,6 +81,7 @@ class OrderLook:
     knows_range: bool = True
     by_name: bool = False
     spare: tuple[str, ...] = ()
+    few: str = ""
 
 
 def look_at_order(model: TableRanker, table: Table, *, confidence: float | None = None) -> OrderLook:
@@ -122,6 +125,7 @@ def look_at_order(model: TableRanker, table: Table, *, confidence: float | None 
         knows_range=encoder is None or hasattr(encoder, "lows_"),
         by_name=encoder is None,
         spare=table.spare,
+        few=_few(model),
     )
 
 
@@ -160,6 +164,7 @@ def render_order(look: OrderLook, *, date: object = None) -> str:
             knows_range=look.knows_range,
             by_name=look.by_name,
             spare=look.spare,
+            few=look.few,
             about=look.about,
         )
     )
@@ -239,6 +244,26 @@ def _strangers(model: TableRanker, table: Table) -> tuple[Unfamiliar, ...]:
     return (Unfamiliar("comparisons", "missing", rows, "it has the rating that all start with"),) if len(rows) else ()
 
 
+_FEW_VOTES, _FEW_ROWS = 20, 5
+"""Comparisons of an item, or rows a feature, below which some more may well change the order; and rows in all."""
+_FEWEST = 50
+
+
+def _few(model: TableRanker) -> str:
+    """Say how few rows or comparisons a model has learned from; an empty text where they are enough, or not known."""
+    n: int | None = getattr(model, "n_learned_", None)
+    if n is None:
+        return ""
+    what = counted(n, "comparison" if model.supervision_ == "comparisons" else "graded row")
+    if model.encoder_ is None:
+        items = len(model.items_ or ())
+        if 2 * n >= _FEW_VOTES * items:
+            return ""
+        return f"{what} of {counted(items, 'item')}, about {2 * n / max(items, 1):.2g} of each"
+    n_features = len(model.encoder_.get_feature_names_out())
+    return "" if n >= max(_FEW_ROWS * n_features, _FEWEST) else f"{what} and {counted(n_features, 'feature')}"
+
+
 def _column(look: OrderLook, each: Unfamiliar) -> str:
     return f"feature {each.column}" if each.column.isdecimal() else each.column
 
@@ -288,6 +313,8 @@ def _lead(ranking: Ranking, look: OrderLook) -> tuple[str, str]:
 def _caution(look: OrderLook) -> str:
     """Say how much of the order rests on what the model was never taught."""
     rows: set[int] = set().union(*(each.rows.tolist() for each in look.unfamiliar))
+    if not rows and look.few:
+        return f"The model has learned from only {look.few}: a few more may change this order."
     if not rows:
         return ""
     some = f"{len(rows):,} of {counted(len(look.names), 'item')}" if len(look.names) > len(rows) else "every item"

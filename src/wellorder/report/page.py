@@ -253,6 +253,7 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
     metrics = explain_metrics(protocol)
     standings = leaderboard.standings
     out_of_time = [each.method for each in leaderboard.left_out if each.for_time]
+    out_of_time += [each.method for each in standings if each.is_cut_short and not each.is_baseline]
     page = environment().get_template("page.html")
     pictures, reasons = make_pictures(leaderboard, closer), make_reasons(closer)
     failures, notes = _failures(leaderboard), _notes(leaderboard)

@@ -102,7 +102,11 @@ def rivals(standings: Sequence[Standing]) -> str:
     others = standings[1:]
     if not others:
         return "no other method was tried"
-    others = [each for each in others if not each.lack_of_order]
+    cut = [each.method for each in others if each.is_cut_short]
+    others = [each for each in others if not each.lack_of_order and not each.is_cut_short]
+    if cut:
+        said = f"{_listed(cut)} had too little time to be judged"
+        return f"{rivals([standings[0], *others])}, but {said}" if others else said
     if not others:
         return "every other method orders nothing somewhere"
     if math.isinf(standings[0].mean):
@@ -138,19 +142,22 @@ def no_better_than_chance(leaderboard: Leaderboard) -> str:
 def caution(standings: Sequence[Standing], out_of_time: Sequence[str] = ()) -> str:
     """Warn where a baseline is as good as the leader; an empty text otherwise.
 
-    A baseline is not praised over methods that had no time: these are named instead.
+    A baseline is not praised over methods that had no time, or were cut short: these are named instead.
     """
     if not standings or math.isinf(standings[0].mean):
         return ""
     if standings[0].is_baseline and out_of_time:
-        return f"The leader is a baseline, and {_listed(out_of_time)} had no time to do better: raise the time budget."
+        return (
+            f"The leader is a baseline, and {_listed(out_of_time)} had too little time to do better: raise the time "
+            "budget."
+        )
     if standings[0].is_baseline:
         return "The leader is a baseline: nothing more elaborate does better on this data."
     close = [each.method for each in standings[1:] if each.is_baseline and verdict(each.p_value) == "not told apart"]
     if not close:
         return ""
     is_one = "is a baseline" if len(close) == 1 else "are baselines"
-    waiting = f"; but {_listed(out_of_time)} had no time to show what more would do" if out_of_time else ""
+    waiting = f"; but {_listed(out_of_time)} had too little time to show what more would do" if out_of_time else ""
     return f"{_listed(close)} {is_one} and may be all that is needed here{waiting}."
 
 

@@ -37,19 +37,22 @@ def command(data: tuple[str, ...], curve: str | None, as_json: bool, **roles: An
 
     Rows, columns, lists, levels, pairs and ties; rows without a grade, lists without a pair, constant columns,
     equal rows with different grades, contradictory comparisons and circles, and items that folds would put on
-    both sides. Exits with 1 if there is nothing to learn from.
+    both sides; and about how many rows, lists or votes it takes to tell two methods apart. Exits with 1 if there is
+    nothing to learn from.
     """
     from dataclasses import asdict
 
     from ...data import ComparisonTable
-    from ...evaluation import examine, table_curve
+    from ...evaluation import examine, table_curve, tell_apart
 
     table = read_data(data, **roles)
     health = examine(table)
     learned = None if curve is None or not health.is_fit else table_curve(table, curve)
+    telling = tell_apart(table) if health.is_fit else None
     if as_json:
         understood = {"understood": table.understood} if isinstance(table, ComparisonTable) else {}
-        print_json(asdict(health) | understood | ({} if learned is None else {"curve": _as_dict(learned)}))
+        found = asdict(health) | understood | {"telling": None if telling is None else asdict(telling)}
+        print_json(found | ({} if learned is None else {"curve": _as_dict(learned)}))
     else:
         say(table.understood if isinstance(table, ComparisonTable) else health.source)
         print_table(["", ""], health.facts, right=(1,))
@@ -65,6 +68,8 @@ def command(data: tuple[str, ...], curve: str | None, as_json: bool, **roles: An
             say(as_options(f"{_SIGNS[finding.severity]}: {finding.what}{advice}"))
         if not health.findings:
             say("nothing to worry about was found")
+        if telling is not None:
+            say(str(telling))
         if learned is not None:
             _print_curve(curve or "", learned)
     if not health.is_fit:
@@ -77,6 +82,7 @@ def _as_dict(curve: LearningCurve) -> dict[str, Any]:
         "metric": curve.metric,
         "sizes": curve.sizes.tolist(),
         "means": curve.means.tolist(),
+        "fitted": curve.at(curve.sizes[-1]),
         "twice": {"value": curve.at(2 * curve.sizes[-1]), "gain": gain, "low": low, "high": high},
     }
 
@@ -96,9 +102,12 @@ def _print_curve(method: str, curve: LearningCurve) -> None:
     print_table([f"{what} learned from", f"{method}: {curve.metric}"], rows, right=(0, 1))
     gain, low, high = curve.gain()
     if low > 0:
-        reached = write_metric(curve.at(2 * curve.sizes[-1]), is_share=share)
+        now, then = (write_metric(curve.at(times * curve.sizes[-1]), is_share=share) for times in (1, 2))
         between = f"{apart(low)} to {apart(high)}"
-        say(f"twice the {what} would bring it to about {reached}, better by {apart(gain)} ({between})")
+        say(
+            f"twice the {what} would bring {then} in place of {now}, by a curve through all: better by {apart(gain)} "
+            f"({between})"
+        )
     else:
         say(
             f"more {what} of this kind do not promise to help: twice as many bring {apart(gain)}, {apart(high)} at most"
