@@ -51,6 +51,15 @@ def test_the_same_model_from_groups(client, graded, model):
     assert_same(model, X, spread_out(X), y, groups=groups, sample_weight=weight)
 
 
+@pytest.mark.parametrize("strata", [False, True])
+def test_the_same_model_from_censored_times(client, graded, strata):
+    X, y, groups, _ = graded
+    event = np.random.default_rng(0).random(len(y)) < 0.5
+    lived = np.nan_to_num(y) - np.nanmin(y)
+    times = wo.Times(lived, event, groups=groups if strata else None)
+    assert_same(wo.RankSVM(), X, spread_out(X), times)
+
+
 @pytest.mark.parametrize(
     "model",
     [
