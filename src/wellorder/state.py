@@ -90,10 +90,10 @@ class Stored:
 def _fit_whole(fit: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(fit)
     def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if args and hasattr(args[0], "index"):
-            y = args[1] if len(args) > 1 else kwargs.get("y")
-            warn_of_other_rows(args[0], y=y, groups=kwargs.get("groups"), stacklevel=2)
         try:
+            if args and hasattr(args[0], "index"):
+                y = args[1] if len(args) > 1 else kwargs.get("y")
+                warn_of_other_rows(args[0], y=y, groups=kwargs.get("groups"), stacklevel=2)
             return fit(self, *args, **kwargs)
         except BaseException:
             _forget_fit(self)

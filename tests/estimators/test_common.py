@@ -35,6 +35,7 @@ VARIANTS = [
     wo.MultipleHyperplaneRanker(pairs="cumulative"),
     wo.OrderEnsemble([("svm", wo.RankSVM()), ("ridge", wo.RidgeRanker())], combine="borda", weights="equal"),
     wo.RidgeRanker(on="ranks"),
+    wo.CoxRanker(ties="breslow", tol=1e-14),
 ]
 """Parameters that take another way through the code."""
 
@@ -55,6 +56,7 @@ PROGRAMME = dict.fromkeys(DRAWN, "a programme's solver ends within its own toler
 LISTS = {"check_methods_subset_invariance": "a row's score counts the rows of its list that stand below it"}
 LEARNED = dict.fromkeys(DRAWN, "the lists that weights are learned on count rows, whatever their weight")
 NEIGHBOURS = dict.fromkeys(DRAWN, "a row listed twice is its own nearest neighbour")
+EFRON = dict.fromkeys(DRAWN, "Efron's rule counts tied events, whatever their weight")
 FOLDS = dict.fromkeys(DRAWN, "folds count rows, whatever their weight")
 
 
@@ -64,6 +66,8 @@ def expected_failures(estimator):
         return LISTS if estimator.combine == "borda" else FOLDS
     if isinstance(estimator, wo.MultipleHyperplaneRanker | wo.NestedRanker):
         return LISTS | (LEARNED if params.get("aggregate") == "weighted_borda" else {})
+    if params.get("ties") == "efron":
+        return EFRON
     if params.get("slacks") == "row":
         return PROGRAMME
     if params.get("penalty") == "laplacian":

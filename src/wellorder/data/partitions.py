@@ -16,7 +16,7 @@ from ..sweeps import Array, Ints
 from .encode import TableEncoder, encode_part, merge, read_part, summarise_part
 from .lines import DataError
 from .model_input import roles_for
-from .roles import Roles, check_levels, read_groups, read_names, read_target, read_weights
+from .roles import Roles, check_levels, read_events, read_groups, read_names, read_target, read_weights
 from .sheet import Sheet, join_sheets, one_line, refuse_twice
 from .table import Table
 from .table_ranker import TableRanker
@@ -88,6 +88,7 @@ def read_partitions(
     group: str | None = None,
     item: str | None = None,
     weight: str | None = None,
+    event: str | None = None,
     levels: Iterable[Hashable] | None = None,
     drop: str | Iterable[str] = (),
 ) -> Table:
@@ -97,7 +98,7 @@ def read_partitions(
     ----------
     paths : list of str
         Files, or patterns such as ``part-*.parquet``; this process and all workers must see them under these names.
-    target, group, item, weight, levels, drop
+    target, group, item, weight, event, levels, drop
         As in :func:`wellorder.read`. Grades, groups and weights come here, 8 bytes a row each; names do not.
 
     Returns
@@ -107,7 +108,7 @@ def read_partitions(
     """
     files, headers = _look_into(paths)
     dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-    roles = Roles(target, group, item, weight, check_levels(files[0], levels), dropped)
+    roles = Roles(target, group, item, weight, check_levels(files[0], levels), dropped, event=event)
     roles.check(_header(files, headers))
     return _table(files, headers, roles)
 
@@ -144,12 +145,13 @@ def _table(files: Sequence[str], headers: Sequence[Header], roles: Roles, *, wit
     features: Any = ParquetParts(
         files, [name for name in headers[0][0] if name not in taken], [n for _, n in headers], [None] * len(files)
     )
-    y = levels = groups = ids = weights = None
+    y = levels = groups = ids = weights = events = None
     if sheet is not None:
         y, levels = (None, None) if roles.target is None else read_target(sheet, roles.target, roles.levels)
         groups = None if roles.group is None else read_groups(sheet, roles.group)
         ids = None if roles.item is None or not with_names else read_names(sheet, roles.item)
         weights = None if roles.weight is None else read_weights(sheet, roles.weight)
+        events = None if roles.event is None else read_events(sheet, roles.event)
     source = files[0] + (f" and {len(files) - 1} more" if len(files) > 1 else "")
     return Table(
         source,
@@ -158,10 +160,12 @@ def _table(files: Sequence[str], headers: Sequence[Header], roles: Roles, *, wit
         groups,
         ids,
         weights,
+        events=events,
         target=roles.target,
         group=roles.group,
         item=roles.item,
         weight=roles.weight,
+        event=roles.event,
         levels=levels,
     )
 

@@ -11,10 +11,11 @@ from ..losses import RiskAt, RiskSets, TiedEvents, cox_risk, make_risk_sets
 from ..methods import Grid, Method, Size
 from ..order import Grades, Times
 from ..solvers import Objective, coarse_to_fine
-from ..spaces import LinearSpace, RowSpace, Space
+from ..spaces import RowSpace, Space, linear_space
 from ..state import Part, count, figure
 from ..sweeps import Floats
 from .base import (
+    NOTHING_TOLD_APART,
     as_order,
     check_option,
     check_positive,
@@ -22,6 +23,7 @@ from .base import (
     refuse_no_pairs,
     validate_data,
     warn_if_not_converged,
+    warn_of_one_score,
 )
 from .baselines import LinearRanker
 
@@ -69,7 +71,8 @@ class CoxRanker(LinearRanker):
     alpha : float, default=1.0
         Weight of the penalty; 1e-9 is next to none.
     ties : {"efron", "breslow"}, default="efron"
-        How events at one time are counted.
+        How events at one time are counted. A row of weight 2 is the same as the row twice under Breslow's rule;
+        Efron's counts tied rows, whatever they weigh.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
     tol : float, default=1e-8
@@ -137,10 +140,12 @@ class CoxRanker(LinearRanker):
         if not isinstance(order, Grades):
             raise ValueError(f"CoxRanker takes times or grades, one a row, not {type(order).__name__}; use RankSVM")
         refuse_no_pairs(order, order.to_pairs(X.shape[0]).n_pairs)
-        problem = CoxProblem(LinearSpace(X), order, self.ties, make_risk_sets(order, self.ties), 1.0 / self.alpha)
+        problem = CoxProblem(linear_space(X), order, self.ties, make_risk_sets(order, self.ties), 1.0 / self.alpha)
         found = coarse_to_fine(problem, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(found, self.max_iter, self.tol, strength="1/alpha")
         self.coef_ = found.coef
+        if found.converged and not found.coef.any():
+            warn_of_one_score(NOTHING_TOLD_APART)
         self.objective_ = found.objective * self.alpha
         self.n_iter_ = found.n_iter
         self.n_groups_ = order.n_groups

@@ -22,7 +22,7 @@ def outcome_terms(d: Floats, log_nu: float) -> tuple[Floats, Floats, Floats, Flo
     """
     most = np.maximum(0.5 * np.abs(d), log_nu)
     left, tie, right = np.exp(-0.5 * d - most), np.exp(log_nu - most), np.exp(0.5 * d - most)
-    total = left + tie + right
+    total = (left + right) + tie  # the same to the bit, whichever side is which
     return left / total, tie / total, right / total, most + np.log(total)
 
 
