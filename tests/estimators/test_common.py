@@ -35,7 +35,6 @@ VARIANTS = [
     wo.MultipleHyperplaneRanker(pairs="cumulative"),
     wo.OrderEnsemble([("svm", wo.RankSVM()), ("ridge", wo.RidgeRanker())], combine="borda", weights="equal"),
     wo.RidgeRanker(on="ranks"),
-    wo.CoxRanker(ties="breslow", tol=1e-14),
 ]
 """Parameters that take another way through the code."""
 

@@ -87,3 +87,13 @@ def test_grades_are_times_that_all_ended_with_an_event():
     np.testing.assert_allclose(graded, wo.CoxRanker().fit(X, wo.Times(time, np.ones(50))).coef_, rtol=1e-12)
     with pytest.raises(ValueError, match="CoxRanker takes times or grades"):
         wo.CoxRanker().fit(X, wo.Comparisons([0], [1], [1]))
+
+
+def test_weight_two_is_the_row_twice_under_breslows_rule():
+    rng = np.random.default_rng(3)
+    X, time, event = rng.standard_normal((40, 2)), rng.integers(1, 9, 40), rng.random(40) < 0.7
+    weight = rng.integers(0, 3, 40)
+    rows = np.repeat(np.arange(40), weight)
+    weighted = wo.CoxRanker(ties="breslow").fit(X, wo.Times(time, event, weights=weight)).coef_
+    listed = wo.CoxRanker(ties="breslow").fit(X[rows], wo.Times(time[rows], event[rows])).coef_
+    np.testing.assert_allclose(weighted, listed, rtol=1e-4)
