@@ -151,9 +151,7 @@ def ask(given: ComparisonTable | Comparisons, options: Options) -> Asked:
 def _tally(votes: Votes, count: Floats, bad: Bools | None) -> Floats:
     out = np.zeros((votes.n_items, 4))
     for end, sign in ((votes.left, -1), (votes.right, 1)):
-        for place, result in enumerate((-1, 0, 1)):
-            chosen = votes.outcome * sign == result
-            out[:, place] += add_up(end[chosen], count[chosen], votes.n_items)
+        out[:, :3] += add_up(3 * end + (votes.outcome * sign + 1), count, 3 * votes.n_items).reshape(-1, 3)
         if bad is not None:
             out[:, 3] += add_up(end[bad], count[bad], votes.n_items)
     return out
