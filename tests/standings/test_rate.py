@@ -230,6 +230,10 @@ def test_more_votes_are_needed_where_all_pairs_are_asked_of_at_once():
         assert (lead > found._bar) <= ((one, other) in sure)
     everybody = bar_for_all(cov[:12, :12], found.island_, np.zeros((12, 12), dtype=bool), 0.95, degrees=None)
     assert 1.96 < found._bar < everybody - 0.05  # pairs that are told apart no longer count
+    left, right, outcome, _, _ = draw(rng, 3_000, np.array([-1.0, 0.0, 1.0]))
+    clear = wo.rate(wo.Comparisons(left, right, outcome))
+    assert len(clear.above()) == 3  # no pair is open
+    assert clear.needed("2", "0", at_once=True) == 0
     two = wo.rate(wo.Comparisons([0] * 50, [1] * 50, [1] * 30 + [-1] * 20))
     assert two.needed("0", "1", at_once=True) == pytest.approx(two.needed("0", "1"), rel=0.1)  # there is one pair only
 

@@ -186,14 +186,16 @@ def bar_for_all(
 ) -> float:
     """Return how many standard errors apart two items are told apart for all pairs at once that are still open.
 
-    That is the c at which :func:`told_apart` came to rest; for a pair that is alone, what a pair by itself needs.
+    That is the c at which :func:`told_apart` came to rest; where no pair is open, what a pair by itself needs.
     """
     errors = difference_errors(cov, island)
     comparable = np.isfinite(errors) & (errors > 0)
     first, second = np.nonzero(np.triu(comparable & ~(above | above.T), 1))
+    alone = float(stats.norm.isf((1.0 - level) / 2.0))
+    if not len(first):
+        return alone
     drawn = _draws(cov, island, int(np.count_nonzero(np.triu(comparable, 1))), degrees, seed)
-    bar = float(np.quantile(_largest(drawn, first, second, errors), level))
-    return max(bar, float(stats.norm.isf((1.0 - level) / 2.0)))
+    return max(float(np.quantile(_largest(drawn, first, second, errors), level)), alone)
 
 
 def level_beside_infinite(confidence: float) -> float:
