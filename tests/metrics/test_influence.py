@@ -7,8 +7,7 @@ import pytest
 
 import wellorder as wo
 from wellorder import metrics
-from wellorder.metrics import METRICS, covariance, influence_of, paired_test, parse
-from wellorder.metrics import pairs as pairs_module
+from wellorder.metrics import METRICS, covariance, influence_of, paired_test, pairs as pairs_module, parse
 from wellorder.order import swapped_around_row, swapped_by_row
 
 PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "auc_ovo", "auc_consecutive", "misranking_cost", "kendall_tau")
