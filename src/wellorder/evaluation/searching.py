@@ -628,7 +628,7 @@ def sample_places(part: Sample, seed: int, most: int | None = None) -> Ints | No
         return None
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.choice(len(part), size, replace=False))
-    group, n_groups = part.order.group, part.order.n_groups
+    group, n_groups = part.order.lists, part.order.n_groups
     if group is not None and n_groups >= len(part) // size:
         order = rng.permutation(n_groups)
         sizes = np.bincount(group, minlength=n_groups)

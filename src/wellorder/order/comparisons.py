@@ -130,6 +130,7 @@ class Comparisons:
         return found
 
     group: ClassVar[None] = None
+    lists: ClassVar[None] = None
     n_groups: ClassVar[int] = 1
     """Any two items may be compared: they are one list."""
     kind: ClassVar[Literal["comparisons"]] = "comparisons"
