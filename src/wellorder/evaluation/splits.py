@@ -171,7 +171,7 @@ def time_cuts(y: Any, times: Any, groups: Any = None, *, n_cuts: int = 5, first:
     [0 1 2 3 4 5] [6 7]
     """
     order = y if isinstance(y, Comparisons) else _as_grades(y, groups)
-    when = _numbered_times(times, len(order))
+    when = own = _numbered_times(times, len(order))
     if not 0 < first < 1:
         raise ValueError(f"first={first!r} is no share of the rows; give a number between 0 and 1")
     _check_counts(n_cuts + 1, 1)
@@ -185,6 +185,11 @@ def time_cuts(y: Any, times: Any, groups: Any = None, *, n_cuts: int = 5, first:
         np.minimum((len(judged) * (first + (1 - first) * np.arange(n_cuts) / n_cuts)).astype(int), len(judged) - 1)
     ]
     begins = np.unique(begins[begins > judged[0]])
+    if len(begins) == 0 and np.ptp(own[order.is_judged]) > 0:
+        raise ValueError(
+            "all lists end at about the same time, and a list is of the time of its last row: there is no past to "
+            "learn from; leave the groups out, and rows are compared across lists, or leave the time out"
+        )
     if len(begins) == 0:
         raise ValueError("all rows are of about one time: there is no past to learn from; leave the time out")
     for fold, (begin, end) in enumerate(zip(begins, [*begins[1:].tolist(), np.inf], strict=True)):
