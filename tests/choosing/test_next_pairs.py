@@ -73,6 +73,14 @@ def test_a_batch_spreads_over_the_items():
     assert len({frozenset(pair) for pair in pairs}) == 40
 
 
+def test_a_new_item_is_asked_about_first_and_not_alone():
+    votes = draw(np.zeros(20), 3_000, seed=5)
+    one = named(np.r_[votes.left, 20], np.r_[votes.right, 0], np.r_[votes.outcome, 1], [*votes.names, "new"])
+    pairs = wo.next_pairs(believe([str(name) for name in one.names], one), 40, random_share=0.0, random_state=0)
+    assert "new" in pairs[0]
+    assert 5 <= sum("new" in pair for pair in pairs) <= 25
+
+
 def test_the_top_is_asked_about_around_its_boundary():
     votes = draw(np.linspace(4, -4, 40), 4_000, seed=6)
     known = believe([str(name) for name in votes.names], votes)
@@ -189,6 +197,11 @@ def test_standings_with_features_ask_about_items_where_features_leave_doubt():
     assert known.mean[31] == pytest.approx(known.mean[:30].mean(), abs=0.7)
     again = believe([f"item {k}" for k in range(32)], votes, features=x[:, None])
     assert np.corrcoef(again.mean, known.mean)[0, 1] > 0.99
+    for a, b in (("item 30", "item 31"), ("item 30", "item 4")):  # nobody has compared the first
+        assert known.difference(a, b)[1] == pytest.approx(again.difference(a, b)[1], rel=0.35)
+    for a, b in (("item 3", "item 4"), ("item 0", "item 20")):
+        _, low, high = standings.difference(a, b)
+        assert known.difference(a, b)[1] == pytest.approx((high - low) / 3.92, rel=0.3)
 
 
 def test_a_fitted_model_and_its_items():

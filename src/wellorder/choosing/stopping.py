@@ -122,7 +122,7 @@ def progress(
     )
 
 
-_ROUGHLY = 2.0
+_ROUGHLY = 2.5
 """By what factor the forecast may be off."""
 
 
@@ -215,7 +215,11 @@ def forecast(beliefs: Beliefs, goal: Goal, wanted: float, rng: np.random.Generat
         away = np.abs(beliefs.mean[:, None] - goal.boundaries(beliefs.mean)).min(axis=1)
         c = np.clip(_SETTLED**2 * own / np.maximum(away, 1e-12) ** 2, 1.0, c)
     told = answer_table(beliefs.log_nu).told(np.zeros(len(own)), 2.0 * own)
-    return float(np.ceil(0.5 * ((c - 1.0) / (own * told) + np.log(c)).sum()))
+    return float(np.ceil(0.5 * ((c - 1.0) / (own * told) + np.log(c)).sum() / _BETTER))
+
+
+_BETTER = 1.7
+"""How many times less it takes than if all items were asked about alike, in sittings with simulated judges."""
 
 
 _SETTLED = 2.5
