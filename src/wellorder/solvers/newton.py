@@ -148,7 +148,7 @@ _SUFFICIENT = 1e-3
 
 _STEEP = 0.1
 _FARTHEST = 3.0
-"""Where the slope at a step's end is still more than this share of that at its beginning, it goes on, so far at most."""
+"""A step at whose end more than this share of its first slope is left goes on, to so many times its length at most."""
 
 
 class _NewtonStep(NamedTuple):
