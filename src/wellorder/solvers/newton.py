@@ -308,6 +308,11 @@ def _minimise_model(
             # nearly there: before the fit may end, the guess has to give way to a bound
             leftover = _bound(Function(space, residual), new_fit, stretch, preconditioner)
             if predicted + leftover <= enough:
+                if not (preconditioner.resembles and stretch < _CREDIBLE):
+                    # changed in place, the residual may be small where rounding has left the true one behind
+                    image = step.coef + strength * space.adjoint(risk.hessian_product(step.scores))
+                    leftover = 0.5 * Function(space, gradient + image).square
+                    n_products += 1
                 break
         elif predicted > enough and guess <= _TRUNCATION * predicted:
             break  # far from the end: the next point's model is worth more than the last digits of this one
