@@ -17,7 +17,7 @@ from typing import Any
 from ..data import BALLOTS
 
 Advice = Mapping[str, Any]
-"""Plain values, as they travel between processes: ``pairs``, ``progress``, ``standings``, ``judges``, ``reliability`` …"""
+"""Plain values, as they travel between processes: ``pairs``, ``progress``, ``standings``, ``judges`` and so on."""
 
 _RESTING = 2.0
 """So many times as long as a computation took, none is made after it: votes come first."""
@@ -67,12 +67,10 @@ class Adviser:
         found = {"n_votes": len(rows), **self._plan(votes, taken, n_pairs), **self._check(votes, judges, chosen)}
         return _plain(found)  # type: ignore[no-any-return]
 
-    def _read(self) -> list[tuple[str, str, int, str, str]]:
+    def _read(self) -> list[tuple[str, str, str, str, str]]:
         known = set(self._names)
         with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True, timeout=30.0)) as connection:
-            rows = connection.execute(
-                f'SELECT "left", "right", CASE outcome WHEN \'left\' THEN -1 WHEN \'right\' THEN 1 ELSE 0 END, judge, chosen FROM {BALLOTS}'
-            ).fetchall()
+            rows = connection.execute(f'SELECT "left", "right", outcome, judge, chosen FROM {BALLOTS}').fetchall()
         return [row for row in rows if row[0] in known and row[1] in known]
 
     def _plan(self, votes: Any, taken: Sequence[tuple[str, str]], n_pairs: int) -> dict[str, Any]:
@@ -246,4 +244,3 @@ class Background:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
-

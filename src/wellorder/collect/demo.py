@@ -28,4 +28,5 @@ def _draw(count: int) -> str:
             dots.append((x, y, radius))
     circles = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>' for x, y, radius in dots)
     paper = f'<rect width="{_SIDE}" height="{_SIDE}" fill="#ffffff"/>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIDE} {_SIDE}" width="{_SIDE}" height="{_SIDE}">{paper}<g fill="#0072b2">{circles}</g></svg>\n'
+    size = f'viewBox="0 0 {_SIDE} {_SIDE}" width="{_SIDE}" height="{_SIDE}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{paper}<g fill="#0072b2">{circles}</g></svg>\n'

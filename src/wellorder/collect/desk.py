@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from random import Random
 
 from .store import Offer
@@ -54,12 +55,12 @@ class Desk:
         self._random.shuffle(chain)
         if linked & self._known and chain:  # what is new is linked to what is there
             chain.append(self._random.choice(sorted(linked & self._known)))
-        links = [_ordered(link) for link in zip(chain, chain[1:], strict=False)]
+        links = [_ordered(link) for link in pairwise(chain)]
         self._plan = [*links[::2], *links[1::2]]  # every item once, and then again
         self._planned = "opening"
 
     def give(self, judge: int) -> tuple[int, int, str] | None:
-        """Return the left and the right item for a judge, and how they were chosen; None if no pair is left for them."""
+        """Return the left and the right item for a judge, and how they were chosen; None if none is left for them."""
         pair, chosen = None, "random"
         if self._random.random() >= self._share:
             pair, chosen = self._next_planned(judge), self._planned

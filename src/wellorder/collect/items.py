@@ -36,6 +36,9 @@ MEDIA: dict[str, tuple[Kind, str]] = {
 """What a file is and how it is sent, by its suffix; no other file is ever sent."""
 
 _WRITTEN: dict[str, Kind] = {".txt": "text", ".md": "markdown", ".html": "html", ".htm": "html"}
+VOTE_WORDS = ("left", "right", "tie")
+"""What votes say where they are written down; nobody could tell an item of such a name from it."""
+
 _LONGEST = 1_000_000
 """Bytes of a text file that is an item."""
 
@@ -110,8 +113,8 @@ def read_items(path: str | os.PathLike[str], *, item: str | None = None, show: S
     item : str, optional
         The column with the names; the one called item, id or name unless given, or else the first.
     show : sequence of str, default=()
-        What judges see: columns, each of which may say what it holds, as in ``"body=markdown"``. All but the name unless
-        given, and the name where there is nothing else.
+        What judges see: columns, each of which may say what it holds, as in ``"body=markdown"``. All but the name
+        unless given, and the name where there is nothing else.
     """
     found = _from_folder(Path(path)) if os.path.isdir(path) else _from_sheet(one_sheet(path), item, show)
     if len(found) < 2:
@@ -162,6 +165,8 @@ def _from_sheet(sheet: Sheet, item: str | None, show: Sequence[str]) -> Items:
             raise sheet.error(f"the name (column {name!r}) is missing; give the item one, or remove the row", row)
         if each in seen:
             raise sheet.error(f"the item {each!r} (column {name!r}) is already in {sheet.place(seen[each])}", row)
+        if each.lower() in VOTE_WORDS:
+            raise sheet.error(f"an item is called {each!r}, as votes say who is better; call it something else", row)
         seen[each] = row
     kinds = _kinds(sheet, show) or {each: None for each in columns if each != name} or {name: None}
     parts = [_parts_of(sheet, column, kind) for column, kind in kinds.items()]

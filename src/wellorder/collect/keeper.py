@@ -71,8 +71,8 @@ class Keeper:
         except Exception as error:
             done = [(future, None, error) for _, future in batch]
             self._is_ahead = True  # of the disk, what the collection holds in memory
-        for future, result, error in done:
-            if error is None:
+        for future, result, problem in done:
+            if problem is None:
                 future.set_result(result)
             else:
-                future.set_exception(error)
+                future.set_exception(problem)

@@ -20,8 +20,8 @@ class Key:
     can be handed on without letting anybody in, links stay the same from one start to the next, and without the file
     all of them are void.
 
-    The secret is kept in an SQLite file, because a transaction that stays open is a lock that every system has, and that
-    ends with the process, however it ends.
+    The secret is kept in an SQLite file, because a transaction that stays open is a lock that every system has, and
+    that ends with the process, however it ends.
     """
 
     def __init__(self, votes: str | os.PathLike[str]) -> None:

@@ -9,7 +9,10 @@ from html.parser import HTMLParser
 
 from markdown_it import MarkdownIt
 
-_BLOCKS = "address article aside blockquote dd details div dl dt figcaption figure footer header hr li main ol p pre section summary ul"
+_BLOCKS = (
+    "address article aside blockquote dd details div dl dt figcaption figure footer header hr li main ol p pre "
+    "section summary ul"
+)
 _HEADINGS = "h1 h2 h3 h4 h5 h6"
 _WORDS = (
     "a abbr b bdi bdo br cite code del dfn em i ins kbd mark q rp rt ruby s samp small span strong sub sup time u var"
@@ -19,7 +22,8 @@ _KEPT = frozenset(f"{_BLOCKS} {_HEADINGS} {_WORDS} {_TABLES}".split())
 """The elements that stay. None of them runs anything, fetches anything, or is read by other rules than the rest."""
 
 _EMPTY = frozenset({"br", "hr", "col"})
-_SWALLOWED = frozenset("script style template noscript iframe object embed svg math select textarea title head".split())
+_NEVER = "script style template noscript iframe object embed svg math select textarea title head"
+_SWALLOWED = frozenset(_NEVER.split())
 """Elements that go with all that is in them."""
 
 _ATTRIBUTES = {

@@ -79,7 +79,7 @@ def write_forecast(progress: Mapping[str, Any] | None, n_votes: int) -> dict[str
     """
     if progress is not None and progress["done"]:
         return {"text": f"{counted(n_votes, 'vote')}: enough for a sure order", "share": 1.0, "enough": True}
-    text, share = f"{counted(n_votes, 'vote')} so far", None
+    text, share = f"{counted(n_votes, 'vote')} so far" if n_votes else "no votes yet", None
     more = math.nan if progress is None else progress["more"]
     if math.isfinite(more):
         text += f", about {_roughly(more)} to go"
@@ -166,7 +166,8 @@ def _part(owned: Owned) -> dict[str, Any]:
     rows = [_row(place, row, owned.n_items) for place, row in enumerate(advice.get("standings", ()), start=1)]
     checks = {str(row["judge"]): row for row in advice.get("judges", ())}
     judges = [
-        _Judge(name, f"{votes:,}", f"{skips:,}", link, _remark(checks.get(name))) for name, votes, skips, link in owned.judges
+        _Judge(name, f"{votes:,}", f"{skips:,}", link, _remark(checks.get(name)))
+        for name, votes, skips, link in owned.judges
     ]
     forecast = write_forecast(owned.progress, owned.n_votes)
     progress = owned.progress or {}
@@ -185,9 +186,13 @@ def _part(owned: Owned) -> dict[str, Any]:
 def _row(place: int, row: Mapping[str, Any], n_items: int) -> _Row:
     low, high = int(row["rank_low"]), int(row["rank_high"])
     decided = int(row["votes"])
-    shares = f"{row['won']:,} won, {row['tied']:,} equal, {decided - row['won'] - row['tied']:,} lost" if decided else ""
+    shares = (
+        f"{row['won']:,} won, {row['tied']:,} equal, {decided - row['won'] - row['tied']:,} lost" if decided else ""
+    )
     places = f"{low}" if low == high else f"{low}–{high}"
-    return _Row(place, row["item"], places, decided, 100 * (low - 1) / n_items, 100 * (high - low + 1) / n_items, shares)
+    return _Row(
+        place, row["item"], places, decided, 100 * (low - 1) / n_items, 100 * (high - low + 1) / n_items, shares
+    )
 
 
 def _remark(check: Mapping[str, Any] | None) -> str:
@@ -210,4 +215,7 @@ def _reliability(found: Mapping[str, Any] | None) -> str:
     share = _percent(found["split_half"]) or _percent(found["separation"])
     if not share:
         return "Too few of the votes were on pairs drawn at random to tell how well the order would repeat itself."
-    return f"If everything were judged anew, the two orders would agree to about {share} (by {found['n_random']:,} votes on pairs that were drawn at random)."
+    return (
+        f"If everything were judged anew, the two orders would agree to about {share} (by {found['n_random']:,} votes "
+        "on pairs that were drawn at random)."
+    )

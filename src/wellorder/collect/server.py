@@ -8,9 +8,8 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -27,7 +26,7 @@ from .collection import Collection, RefusedError, Turn
 from .items import Items
 from .keeper import Keeper
 from .key import Key
-from .pages import Owned, Page, asset, judge_page, owner_part, owner_page, plain_page, write_forecast
+from .pages import Owned, Page, asset, judge_page, owner_page, owner_part, plain_page, write_forecast
 
 T = TypeVar("T")
 
@@ -68,6 +67,8 @@ class Served:
     items : Items
     keeper : Keeper
     key : Key
+    judges : mapping
+        Their numbers and names.
     path : Path
         The database.
     question : str
@@ -83,6 +84,7 @@ class Served:
     items: Items
     keeper: Keeper
     key: Key
+    judges: Mapping[int, str]
     path: Path
     question: str
     address: str
@@ -164,6 +166,7 @@ class Guard:
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -193,7 +196,10 @@ class Guard:
             return 403, "another site may not send answers"
         if headers.get(b"content-type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "send JSON"
-        if int(headers.get(b"content-length", "0") or 0) > LARGEST:
+        length = headers.get(b"content-length", "0")
+        if not length.isdecimal():
+            return 400, "a length is a number"
+        if int(length[:20]) > LARGEST:
             return 413, f"send no more than {LARGEST:,} bytes"
         return None
 
@@ -227,8 +233,8 @@ def _judged(endpoint: Endpoint) -> Endpoint:
     """Let only the judge in whose link it is."""
 
     async def checked(request: Request) -> Response:
-        judge = f"judge {request.path_params['judge']}"
-        return await _checked(request, judge, endpoint)
+        number = request.path_params["judge"]
+        return await _checked(request, f"judge {number}" if number in _served(request).judges else None, endpoint)
 
     return checked
 
@@ -242,8 +248,8 @@ def _owned(endpoint: Endpoint) -> Endpoint:
     return checked
 
 
-async def _checked(request: Request, whom: str, endpoint: Endpoint) -> Response:
-    if not _served(request).key.opens(whom, request.path_params["token"]):
+async def _checked(request: Request, whom: str | None, endpoint: Endpoint) -> Response:
+    if whom is None or not _served(request).key.opens(whom, request.path_params["token"]):
         raise HTTPException(403, "this link is not valid (any more); ask for a new one")
     return await endpoint(request)
 
@@ -260,7 +266,9 @@ def _served(request: Request) -> Served:
 
 async def _home(request: Request) -> Response:
     return HTMLResponse(
-        plain_page("wellorder collect", "Open the personal link that you were given: there is nothing to see without it.")
+        plain_page(
+            "wellorder collect", "Open the personal link that you were given: there is nothing to see without it."
+        )
     )
 
 
@@ -273,11 +281,8 @@ async def _static(request: Request) -> Response:
 
 
 async def _judge(request: Request) -> Response:
-    served, number = _served(request), request.path_params["judge"]
-    name = await served.ask(lambda collection: collection.judges.get(number))
-    if name is None:
-        raise HTTPException(403, "this link is not valid (any more); ask for a new one")
-    return HTMLResponse(judge_page(Page(served.question, name)))
+    served = _served(request)
+    return HTMLResponse(judge_page(Page(served.question, served.judges[request.path_params["judge"]])))
 
 
 async def _turn(request: Request) -> Response:
@@ -288,9 +293,9 @@ async def _turn(request: Request) -> Response:
 async def _answer(request: Request) -> Response:
     served, judge, said = _served(request), request.path_params["judge"], await _read_json(request)
     number, outcome, note, seconds = (said.get(name) for name in ("offer", "outcome", "note", "seconds"))
-    if type(number) is not int or not isinstance(outcome, str) or not isinstance(note or "", str):
+    if not _is_number(number) or not isinstance(outcome, str) or not (note is None or isinstance(note, str)):
         raise HTTPException(400, "an answer has an offer (a number), an outcome and a note (text)")
-    if type(seconds) not in (int, float) or not 0 <= seconds <= _LONGEST_LOOK:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _LONGEST_LOOK:
         seconds = None
     response = await _show(
         served, lambda collection: collection.answer(judge, number, outcome, (note or "").strip(), seconds)
@@ -299,10 +304,15 @@ async def _answer(request: Request) -> Response:
     return response
 
 
+def _is_number(value: Any) -> bool:
+    """Say whether a value may be the number of an offer."""
+    return type(value) is int and 0 < value < 1 << 63
+
+
 async def _undo(request: Request) -> Response:
     served, judge, said = _served(request), request.path_params["judge"], await _read_json(request)
     number = said.get("offer")
-    if number is not None and type(number) is not int:
+    if number is not None and not _is_number(number):
         raise HTTPException(400, "say which offer was on the screen: a number, or null")
     response = await _show(served, lambda collection: collection.undo(judge, number))
     served.wake()
@@ -314,7 +324,9 @@ async def _show(served: Served, work: Callable[[Collection], Turn]) -> Response:
 
     def done(collection: Collection) -> tuple[Turn, list[str], Any]:
         turn = work(collection)
-        names = [] if turn.offer is None else [collection.items[number] for number in (turn.offer.left, turn.offer.right)]
+        names = (
+            [] if turn.offer is None else [collection.items[number] for number in (turn.offer.left, turn.offer.right)]
+        )
         return turn, names, collection.advice.get("progress")
 
     turn, names, progress = await served.ask(done)
@@ -357,14 +369,22 @@ async def _now(request: Request) -> Response:
 
 async def _look(served: Served) -> Owned:
     def look(collection: Collection) -> Owned:
-        judges = [(name, votes, skips, served.judge_link(number)) for number, name, votes, skips in collection.by_judge()]
-        return Owned(served.path.name, served.question, len(served.items), collection.n_votes, judges, collection.advice)
+        judges = [
+            (name, votes, skips, served.judge_link(number)) for number, name, votes, skips in collection.by_judge()
+        ]
+        return Owned(
+            served.path.name, served.question, len(served.items), collection.n_votes, judges, collection.advice
+        )
 
     return await served.ask(look)
 
 
 async def _report(request: Request) -> Response:
-    content = await _by_command(_served(request), "page.html", "rate", "--side", "--report")
+    served = _served(request)
+    try:
+        content = await _by_command(served, "page.html", "rate", "--side", "--report")
+    except HTTPException:  # few votes may not tell what a side does from what the items do
+        content = await _by_command(served, "page.html", "rate", "--report")
     return Response(content, media_type="text/html", headers={"Content-Security-Policy": _OF_REPORTS})
 
 
@@ -381,7 +401,15 @@ async def _by_command(served: Served, name: str, *words: str) -> bytes:
             file = Path(folder) / name
             *command, option = words
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "wellorder", *command, os.fspath(served.path.absolute()), option, os.fspath(file)),
+                *(
+                    sys.executable,
+                    "-m",
+                    "wellorder",
+                    *command,
+                    os.fspath(served.path.absolute()),
+                    option,
+                    os.fspath(file),
+                ),
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
             )

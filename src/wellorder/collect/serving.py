@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -116,10 +116,12 @@ def serve(
             for each in background:
                 each.wake()
 
+        judges = keeper.ask(lambda collection: dict(collection.judges)).result()
         served = Served(
             items=items,
             keeper=keeper,
             key=key,
+            judges=judges,
             path=Path(path),
             question=setting.question,
             address=(address or _address_of(listening, host)).rstrip("/"),
@@ -129,8 +131,7 @@ def serve(
         if setting.advised:
             background.append(_advise(path, items, setting, keeper))
             closing.callback(background[0].close)
-        names = keeper.ask(lambda collection: dict(collection.judges)).result()
-        links = [(name, served.judge_link(number)) for number, name in names.items()]
+        links = [(name, served.judge_link(number)) for number, name in judges.items()]
         with _stopped_by_signals():
             run(make_app(served), listening, lambda: ready(links, served.owner_link()))
         return keeper.ask(lambda collection: collection.n_votes).result()
@@ -193,7 +194,9 @@ def _listen(host: str, port: int | None) -> Iterator[socket.socket]:
             yield listening
             return
     assert last is not None
-    raise OSError(last.errno, f"it cannot listen there ({last.strerror}); take another --port or --host", f"{host}:{port}")
+    raise OSError(
+        last.errno, f"it cannot listen there ({last.strerror}); take another --port or --host", f"{host}:{port}"
+    )
 
 
 def _address_of(listening: socket.socket, host: str) -> str:

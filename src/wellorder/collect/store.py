@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from ..data import APPLICATION, BALLOTS, VERSION
 
@@ -109,7 +110,7 @@ class Store:
         if is_new:
             self._db.executescript(f"BEGIN;{_TABLES}COMMIT;")
 
-    def _one(self, statement: str, *values: object) -> object:
+    def _one(self, statement: str, *values: object) -> Any:
         row = self._db.execute(statement, values).fetchone()
         return None if row is None else row[0]
 
@@ -167,7 +168,8 @@ class Store:
     def last_answered(self, judge: int) -> Offer | None:
         """Return what a judge has answered last and not taken back."""
         row = self._db.execute(
-            f"{self._OFFERS} WHERE judge = ? AND answer.number IS NOT NULL ORDER BY answer.number DESC LIMIT 1", (judge,)
+            f"{self._OFFERS} WHERE judge = ? AND answer.number IS NOT NULL ORDER BY answer.number DESC LIMIT 1",
+            (judge,),
         ).fetchone()
         return None if row is None else Offer(*row)
 

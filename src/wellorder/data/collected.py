@@ -54,11 +54,14 @@ def _ballots(source: str) -> tuple[list[str], list[tuple[object, ...]]]:
 def _open(source: str) -> sqlite3.Connection:
     """Open it for reading; where nothing may be written beside it, as it stands, if nothing is on its way into it."""
     address = Path(source).absolute().as_uri()
-    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=30.0)
     try:
-        connection.execute("PRAGMA user_version")
+        connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=30.0)
+        try:
+            connection.execute("PRAGMA user_version")
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.OperationalError:
-        connection.close()
         log = Path(f"{source}-wal")
         if log.exists() and log.stat().st_size:
             raise  # votes are in it: without them the answer would be wrong

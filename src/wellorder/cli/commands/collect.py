@@ -87,28 +87,92 @@ Examples:
 """,
 )
 @click.argument("items", metavar="ITEMS", required=False, **INPUT)
-@click.option("--into", metavar="VOTES", callback=output_file, help="The database of votes, such as votes.db; it is made, or gone on with.")
-@click.option("--demo", is_flag=True, help="In place of ITEMS: built-in pictures, in the folder wellorder-collect-demo.")
-@click.option("--judges", metavar="N|A,B,…", default="1", callback=_judges, show_default=True, help="How many judges, or their names: each gets a link.")
+@click.option(
+    "--into",
+    metavar="VOTES",
+    callback=output_file,
+    help="The database of votes, such as votes.db; it is made, or gone on with.",
+)
+@click.option(
+    "--demo", is_flag=True, help="In place of ITEMS: built-in pictures, in the folder wellorder-collect-demo."
+)
+@click.option(
+    "--judges",
+    metavar="N|A,B,…",
+    default="1",
+    callback=_judges,
+    show_default=True,
+    help="How many judges, or their names: each gets a link.",
+)
 @click.option("--question", metavar="TEXT", help="What judges are asked.  [default: Which one is better?]")
 @click.option("--item", metavar="COLUMN", help="The column with the items' names.")
 @click.option(
     "--show",
     metavar="COLUMN[=KIND]",
     multiple=True,
-    help="What judges see, and as what: text, markdown, html, image or audio; more than once for several. [default: all columns but the name]",
+    help="What judges see, and as what: text, markdown, html, image or audio; more than once for several.  "
+    "[default: all columns but the name]",
 )
-@click.option("--goal", metavar="GOAL", default="rank", show_default=True, callback=_goal, help="What the votes are for: 'rank', 'top 10' or 'levels 4'.")
-@click.option("--per-pair", type=click.IntRange(1, _MANY), default=1, show_default=True, help="How many judges may get the same pair.")
-@click.option("--random-share", type=click.FloatRange(0.0, 1.0), default=0.1, show_default=True, callback=finite, help="Of pairs that are drawn at random: they tell how reliable the order is.")
-@click.option("--host", metavar="ADDRESS", help="Where to listen, for judges at other machines: 0.0.0.0 for all networks.  [default: this machine alone]")
+@click.option(
+    "--goal",
+    metavar="GOAL",
+    default="rank",
+    show_default=True,
+    callback=_goal,
+    help="What the votes are for: 'rank', 'top 10' or 'levels 4'.",
+)
+@click.option(
+    "--per-pair",
+    type=click.IntRange(1, _MANY),
+    default=1,
+    show_default=True,
+    help="How many judges may get the same pair.",
+)
+@click.option(
+    "--random-share",
+    type=click.FloatRange(0.0, 1.0),
+    default=0.1,
+    show_default=True,
+    callback=finite,
+    help="Of pairs that are drawn at random: they tell how reliable the order is.",
+)
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    help="Where to listen, for judges at other machines: 0.0.0.0 for all networks.  [default: this machine alone]",
+)
 @click.option("--port", type=click.IntRange(0, 65535), help="[default: 8765, or another that is free]")
-@click.option("--address", metavar="URL", help="How judges reach it, where something stands between: https://votes.example.org.")
-@click.option("--open/--no-open", "opening", default=None, help="Open the page in the browser here.  [default: with one judge, at a terminal]")
-@click.option("--simulate", metavar="TRUTH", help="No pages: simulated judges, who go by the numbers of this file, an item and its worth a row.", **INPUT)
-@click.option("--votes", "n_votes", type=click.IntRange(1, 1_000_000), help="With --simulate: how many; until the goal is reached unless given.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="With --simulate: of everything that is random.")
-def command(items: str | None, into: str | None, demo: bool, item: str | None, show: tuple[str, ...], **given: Any) -> None:
+@click.option(
+    "--address", metavar="URL", help="How judges reach it, where something stands between: https://votes.example.org."
+)
+@click.option(
+    "--open/--no-open",
+    "opening",
+    default=None,
+    help="Open the page in the browser here.  [default: with one judge, at a terminal]",
+)
+@click.option(
+    "--simulate",
+    metavar="TRUTH",
+    help="No pages: simulated judges, who go by the numbers of this file, an item and its worth a row.",
+    **INPUT,
+)
+@click.option(
+    "--votes",
+    "n_votes",
+    type=click.IntRange(1, 1_000_000),
+    help="With --simulate: how many; until the goal is reached unless given.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="With --simulate: of everything that is random.",
+)
+def command(
+    items: str | None, into: str | None, demo: bool, item: str | None, show: tuple[str, ...], **given: Any
+) -> None:
     """Collect votes in the browser: two of the ITEMS side by side, and the model asks the pair that teaches most.
 
     ITEMS is a file with a row an item, or a folder of texts, pictures or sounds. Each judge gets a personal link; keys
@@ -121,7 +185,9 @@ def command(items: str | None, into: str | None, demo: bool, item: str | None, s
     if demo and items is not None:
         raise click.UsageError("--demo brings its own items; leave ITEMS out")
     if not demo and (items is None or into is None):
-        lacking = "ITEMS, a file or a folder of what is to be compared" if items is None else "--into, a file for the votes"
+        lacking = (
+            "ITEMS, a file or a folder of what is to be compared" if items is None else "--into, a file for the votes"
+        )
         raise click.UsageError(f"name {lacking}, as in 'wellorder collect items.csv --into votes.db'; or try --demo")
     if demo:
         items, into = "wellorder-collect-demo", into or os.path.join("wellorder-collect-demo", "votes.db")
@@ -168,8 +234,7 @@ def _simulate(into: str, items: Any, setting: Setting, given: dict[str, Any]) ->
     from ...collect.simulation import read_truth, simulate_into
 
     truth = read_truth(given["simulate"], items.names)
-    rows = []
-    for step in simulate_into(into, items, setting, truth, n_votes=given["n_votes"], seed=given["seed"]):
-        rows.append([f"{step.n_votes:,}", f"{step.tau:.3f}", f"{step.expected:.3f}", step.why])
+    steps = simulate_into(into, items, setting, truth, n_votes=given["n_votes"], seed=given["seed"])
+    rows = [[f"{step.n_votes:,}", f"{step.tau:.3f}", f"{step.expected:.3f}", step.why] for step in steps]
     print_table(["votes", "agreement with the truth (Kendall's tau)", "as it expects", ""], rows, right=[0, 1, 2])
     say(f"saved: {into}")
