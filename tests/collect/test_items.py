@@ -161,6 +161,7 @@ def test_a_folder_is_an_item_a_file(tmp_path):
         ("name,a\nx,1\nx,2\n", r"line 3: the item 'x' .* is already in line 2"),
         ("name,a\nx,1\n,2\n", "line 3: the name .* is missing"),
         ("name,a\nx,1\n", "only one item"),
+        ("name,a\nx,1\nRight,2\n", "an item is called 'Right'"),
     ],
 )
 def test_files_that_will_not_do(tmp_path, text, said):
@@ -170,6 +171,10 @@ def test_files_that_will_not_do(tmp_path, text, said):
 
 def test_folders_that_will_not_do(tmp_path):
     with pytest.raises(DataError, match="nothing to compare"):
+        read_items(tmp_path)
+    (tmp_path / "NA.txt").write_text("a")
+    (tmp_path / "b.txt").write_text("b")
+    with pytest.raises(DataError, match="called 'NA'"):
         read_items(tmp_path)
     (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="not UTF-8"):

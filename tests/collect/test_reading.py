@@ -16,9 +16,6 @@ from wellorder.collect import Setting, open_collection
 from wellorder.data import DataError
 
 HARD = [
-    "left",
-    "right",
-    "tie",
     "1",
     "-1",
     "0",
@@ -32,7 +29,7 @@ HARD = [
     "-.",
     "b,c",
     'd"e',
-    "ü\u2028",
+    "ü\u2028x",
 ]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from ..data import NAME_COLUMNS, DataError, Sheet, as_text, one_sheet
+from ..data import MISSING, NAME_COLUMNS, DataError, Sheet, as_text, one_sheet
 from ..suggest import suggest
 
 Kind = Literal["text", "markdown", "html", "image", "audio"]
@@ -119,6 +119,11 @@ def read_items(path: str | os.PathLike[str], *, item: str | None = None, show: S
     found = _from_folder(Path(path)) if os.path.isdir(path) else _from_sheet(one_sheet(path), item, show)
     if len(found) < 2:
         raise DataError(os.fspath(path), "there is only one item in it; to compare, give two or more")
+    for name in found.names:
+        if name.lower() in VOTE_WORDS:
+            raise DataError(os.fspath(path), f"an item is called {name!r}, as votes say who is better; rename it")
+        if name in MISSING:
+            raise DataError(os.fspath(path), f"an item is called {name!r}, which stands for a missing name; rename it")
     return found
 
 
@@ -131,7 +136,7 @@ def _from_folder(folder: Path) -> Items:
     if not files:
         known = " ".join([*_WRITTEN, *MEDIA])
         raise DataError(os.fspath(folder), f"there is nothing to compare in this folder; files may be {known}")
-    names = [file.stem for file in files]
+    names = [file.stem.strip() for file in files]
     if len(set(names)) < len(names):
         names = [file.name for file in files]
     return Items(names, [[_from_file(file)] for file in files])
@@ -165,8 +170,6 @@ def _from_sheet(sheet: Sheet, item: str | None, show: Sequence[str]) -> Items:
             raise sheet.error(f"the name (column {name!r}) is missing; give the item one, or remove the row", row)
         if each in seen:
             raise sheet.error(f"the item {each!r} (column {name!r}) is already in {sheet.place(seen[each])}", row)
-        if each.lower() in VOTE_WORDS:
-            raise sheet.error(f"an item is called {each!r}, as votes say who is better; call it something else", row)
         seen[each] = row
     kinds = _kinds(sheet, show) or {each: None for each in columns if each != name} or {name: None}
     parts = [_parts_of(sheet, column, kind) for column, kind in kinds.items()]
