@@ -55,7 +55,8 @@ def tap(tab, selector):
     where = tab.run(
         f"""(() => {{ const box = document.querySelector({selector!r}).getBoundingClientRect();
         const x = box.left + box.width / 2, y = box.top + box.height / 2;
-        return {{ x, y, hit: document.elementFromPoint(x, y)?.closest({selector!r}) !== null, width: box.width, height: box.height }}; }})()"""
+        const hit = document.elementFromPoint(x, y)?.closest({selector!r}) !== null;
+        return {{ x, y, hit, width: box.width, height: box.height }}; }})()"""
     )
     assert where["hit"], selector
     point = {"x": where["x"], "y": where["y"]}

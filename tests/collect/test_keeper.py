@@ -25,13 +25,12 @@ def answer_one(collection, judge=1, outcome="left"):
 def test_what_comes_while_the_disk_is_busy_is_written_together(tmp_path):
     path = tmp_path / "v.db"
     with open_collection(path, ITEMS, Setting()) as (keeper, _):
-        begun, go_on = Event(), Event()
+        begun, go_on, said = Event(), Event(), []
         keeper.ask(lambda collection: (begun.set(), go_on.wait(10)))
         begun.wait(10)
         answers = [keeper.ask(answer_one) for _ in range(5)]
         assert not any(future.done() for future in answers)
-        keeper._store._db.set_trace_callback(lambda statement: said.append(statement))
-        said = []
+        keeper._store._db.set_trace_callback(said.append)
         go_on.set()
         assert [future.result(10).mine for future in answers] == [1, 2, 3, 4, 5]
         assert sum(statement.startswith("COMMIT") for statement in said) in (1, 2)  # the first one's, and theirs

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import wellorder as wo
-from tests.collect.running import Nursery, Collector
+from tests.collect.running import Collector, Nursery
 from tests.collect.test_collection import ballots
 
 N_ITEMS, ROUNDS = 200, 8

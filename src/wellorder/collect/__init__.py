@@ -1,6 +1,6 @@
 """The page that asks: which of two is better? Server, database of votes, and what is asked next."""
 
-from .advice import Adviser, advise_by_lines
+from .advice import Adviser, Brief, advise_by_lines
 from .collection import Collection
 from .items import KINDS, Items, read_items
 from .serving import DEFAULT_PORT, LOOPBACK, Setting, is_loopback, open_collection, serve
@@ -11,6 +11,7 @@ __all__ = [
     "KINDS",
     "LOOPBACK",
     "Adviser",
+    "Brief",
     "Collection",
     "Items",
     "Setting",

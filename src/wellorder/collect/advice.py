@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from threading import Event, Thread
 from typing import Any
 
-from ..data import BALLOTS
+from .store import look_into
 
 Advice = Mapping[str, Any]
 """Plain values, as they travel between processes: ``pairs``, ``progress``, ``standings``, ``judges`` and so on."""
@@ -23,6 +23,7 @@ _RESTING = 2.0
 """So many times as long as a computation took, none is made after it: votes come first."""
 _SHORTEST_REST = 0.3
 _NICE = 10
+_SIGNS = {"left": -1, "tie": 0, "right": 1}
 _SHOWN = 300
 """Items of the live standings."""
 
@@ -30,10 +31,11 @@ _SHOWN = 300
 # The work itself.
 
 
-class Adviser:
-    """Reads a database of votes again and again, and says what follows from it.
+@dataclass(frozen=True)
+class Brief:
+    """What an adviser goes by.
 
-    Parameters
+    Attributes
     ----------
     path : str
         The database.
@@ -41,44 +43,43 @@ class Adviser:
         The items.
     goal : str
         What the votes are for, as :func:`wellorder.next_pairs` takes it.
+    per_pair : int
+        How many judges may get the same pair.
     """
 
-    def __init__(self, path: str, names: Sequence[str], goal: str = "rank") -> None:
-        self._path, self._names, self._goal = path, list(names), goal
+    path: str
+    names: Sequence[str]
+    goal: str = "rank"
+    per_pair: int = 1
+
+
+class Adviser:
+    """Reads a database of votes again and again, and says what follows from it."""
+
+    def __init__(self, brief: Brief) -> None:
+        self._brief, self._names = brief, list(brief.names)
         self._beliefs: Any = None
 
-    def advise(self, taken: Sequence[tuple[str, str]], n_pairs: int) -> dict[str, Any]:
-        """Return what to ask next, and how things stand.
-
-        Parameters
-        ----------
-        taken : sequence of pairs of names
-            What is not to be asked.
-        n_pairs : int
-            How many pairs to name.
-        """
-        rows = self._read()
-        if not rows:
-            return {"n_votes": 0, "pairs": []}
+    def advise(self, n_pairs: int) -> dict[str, Any]:
+        """Return so many pairs to ask next, and how things stand."""
         from ..order import Comparisons
 
+        found, known = look_into(self._brief.path, per_pair=self._brief.per_pair), set(self._names)
+        rows = [row for row in found.votes if row[0] in known and row[1] in known]
+        if not rows:
+            return {"n_votes": 0, "pairs": []}
         left, right, outcome, judges, chosen = (list(column) for column in zip(*rows, strict=True))
-        votes = Comparisons.from_names(left, right, outcome)
-        found = {"n_votes": len(rows), **self._plan(votes, taken, n_pairs), **self._check(votes, judges, chosen)}
-        return _plain(found)  # type: ignore[no-any-return]
-
-    def _read(self) -> list[tuple[str, str, str, str, str]]:
-        known = set(self._names)
-        with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True, timeout=30.0)) as connection:
-            rows = connection.execute(f'SELECT "left", "right", outcome, judge, chosen FROM {BALLOTS}').fetchall()
-        return [row for row in rows if row[0] in known and row[1] in known]
+        votes = Comparisons.from_names(left, right, [_SIGNS[each] for each in outcome])
+        taken = [pair for pair in found.taken if known.issuperset(pair)]
+        said = {"n_votes": len(rows), **self._plan(votes, taken, n_pairs), **self._check(votes, judges, chosen)}
+        return _plain(said)  # type: ignore[no-any-return]
 
     def _plan(self, votes: Any, taken: Sequence[tuple[str, str]], n_pairs: int) -> dict[str, Any]:
         from ..choosing import believe, choose_pairs, progress
 
         self._beliefs = believe(self._names, votes, start=self._beliefs)
-        batch = choose_pairs(self._beliefs, n_pairs, random_share=0.0, exclude=taken, goal=self._goal)
-        far = progress(self._beliefs, self._goal)
+        batch = choose_pairs(self._beliefs, n_pairs, random_share=0.0, exclude=taken, goal=self._brief.goal)
+        far = progress(self._beliefs, self._brief.goal)
         said = ("reached", "wanted", "done", "more", "more_low", "more_high", "why")
         return {
             "pairs": [list(pair) for pair in batch.pairs],
@@ -130,19 +131,20 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def advise_by_lines(path: str, goal: str) -> None:
-    """Answer requests, one JSON value a line, until there are no more: the other process has gone, however it went."""
+def advise_by_lines() -> None:
+    """Read a :class:`Brief`, and then numbers of pairs, a line each; answer each number by a line.
+
+    It ends when there are no more: then the other process has gone, however it went.
+    """
     with suppress(AttributeError, OSError):
         os.nice(_NICE)
     warnings.simplefilter("ignore")  # who sits before the collector has no use for them
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what others print is no answer
-    adviser: Adviser | None = None
+    adviser = Adviser(Brief(**json.loads(sys.stdin.readline())))
     for line in sys.stdin:
-        request = json.loads(line)
         try:
-            adviser = adviser or Adviser(path, request["names"], goal)
-            answer = adviser.advise([tuple(pair) for pair in request["taken"]], request["n_pairs"])
+            answer = adviser.advise(int(line))
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         answers.write(json.dumps(answer) + "\n")
@@ -160,29 +162,19 @@ class Background:
 
     Parameters
     ----------
-    path : path-like
-        The database.
-    request : function
-        Returns the number of changes so far, and what the adviser is to be asked.
+    brief : Brief
+    changes : function
+        Returns how much has changed so far.
     hand_on : function
-        Takes its answer.
+        Takes what the other process says.
+    n_pairs : int
+        How many pairs to ask for at least.
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        goal: str,
-        request: Callable[[], tuple[int, dict[str, Any]]],
-        hand_on: Callable[[Advice], object],
+        self, brief: Brief, changes: Callable[[], int], hand_on: Callable[[Advice], object], *, n_pairs: int = 12
     ) -> None:
-        self._command = [
-            sys.executable,
-            "-c",
-            "import sys; from wellorder.collect import advise_by_lines; advise_by_lines(*sys.argv[1:])",
-            os.path.abspath(path),
-            goal,
-        ]
-        self._request, self._hand_on = request, hand_on
+        self._brief, self._changes, self._hand_on, self._n_pairs = brief, changes, hand_on, n_pairs
         self._closing, self._changed = Event(), Event()
         self._process: subprocess.Popen[str] | None = None
         self._thread = Thread(target=self._run, name="background", daemon=True)
@@ -204,36 +196,42 @@ class Background:
         done = -1
         while not self._closing.is_set():
             self._changed.clear()
-            changes, request = self._request()
-            began = time.monotonic()
+            changes, began = self._changes(), time.monotonic()
             if changes != done:
-                answer = self._ask(request)
-                if answer is not None and not self._closing.is_set():
-                    self._hand_on(answer)
+                # enough for twice as many answers as came since the last time
+                advice = self._ask(max(self._n_pairs, 2 * (changes - done)))
+                if not self._closing.is_set():
+                    self._hand_on(advice)
                     done = changes
             rest = max(_SHORTEST_REST, _RESTING * (time.monotonic() - began))
             if not self._closing.wait(rest):
                 self._changed.wait()
         self._end()
 
-    def _ask(self, request: dict[str, Any]) -> Advice | None:
+    def _ask(self, n_pairs: int) -> Advice:
         """Ask the other process; it is started when it is first needed, and again if it has ended."""
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            # it is told of our end by the end of its input, and has no hold of ours
-            self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-            )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
-            answer = json.loads(self._process.stdout.readline())
+            process = self._start() if self._process is None or self._process.poll() is not None else self._process
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(f"{n_pairs}\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
         except (OSError, ValueError):  # it has ended
-            return {"error": "the computation has ended; it is started again with the next vote"}
+            return {"error": "the computation has ended; it begins anew with the next vote"}
         assert isinstance(answer, dict)
         return answer
+
+    def _start(self) -> subprocess.Popen[str]:
+        """Start it. It learns of our end by the end of what it reads, and keeps nothing of ours open."""
+        self._end()
+        command = [sys.executable, "-c", "from wellorder.collect import advise_by_lines; advise_by_lines()"]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        self._process = process
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(asdict(self._brief)) + "\n")
+        return process
 
     def _end(self) -> None:
         if self._process is None:

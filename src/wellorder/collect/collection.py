@@ -180,10 +180,6 @@ class Collection:
         self._desk.follow((number[one], number[other]) for one, other in advice.get("pairs", ()) if one in number)
         self.advice = advice
 
-    def taken(self) -> list[tuple[str, str]]:
-        """Return the pairs that nobody is to be asked again, or that somebody is asked now."""
-        return [(self.items[a], self.items[b]) for a, b in self._desk.taken() if self.items.keys() >= {a, b}]
-
     def by_judge(self) -> list[tuple[int, str, int, int]]:
         """Return each judge's number and name, votes and skipped pairs."""
         return [(number, name, self._votes[number], self._skips[number]) for number, name in self.judges.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from random import Random
@@ -38,14 +38,14 @@ class Desk:
         self._items = list(items)
         self._known = set(items)
         self._per_pair, self._share, self._random = per_pair, random_share, random
-        self._plan: list[Pair] = []
+        self._plan: deque[Pair] = deque()
         self._planned = "opening"
-        self.holders: defaultdict[Pair, set[int]] = defaultdict(set)
+        self._holders: defaultdict[Pair, set[int]] = defaultdict(set)
         self._seen: defaultdict[int, set[Pair]] = defaultdict(set)
 
     def follow(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Take these pairs from now on, the first ones first."""
-        self._plan = [pair for pair in map(_ordered, pairs) if self._known.issuperset(pair)]
+        self._plan = deque(pair for pair in map(_ordered, pairs) if self._known.issuperset(pair))
         self._planned = "plan"
 
     def begin(self, compared: Iterable[Offer]) -> None:
@@ -56,7 +56,7 @@ class Desk:
         if linked & self._known and chain:  # what is new is linked to what is there
             chain.append(self._random.choice(sorted(linked & self._known)))
         links = [_ordered(link) for link in pairwise(chain)]
-        self._plan = [*links[::2], *links[1::2]]  # every item once, and then again
+        self._plan = deque([*links[::2], *links[1::2]])  # every item once, and then again
         self._planned = "opening"
 
     def give(self, judge: int) -> tuple[int, int, str] | None:
@@ -74,21 +74,22 @@ class Desk:
         """Note that a judge has a pair, or had it and has skipped it."""
         self._seen[offer.judge].add(offer.pair)
         if offer.outcome != "skip":
-            self.holders[offer.pair].add(offer.judge)
+            self._holders[offer.pair].add(offer.judge)
 
     def let_go(self, offer: Offer) -> None:
         """Note that a judge has skipped a pair: others may have it."""
-        self.holders[offer.pair].discard(offer.judge)
-
-    def taken(self) -> Iterator[Pair]:
-        """Return the pairs that as many judges hold as may."""
-        return (pair for pair, holders in self.holders.items() if len(holders) >= self._per_pair)
+        self._holders[offer.pair].discard(offer.judge)
 
     def _is_free(self, pair: Pair, judge: int) -> bool:
-        return pair not in self._seen[judge] and len(self.holders.get(pair, ())) < self._per_pair
+        return pair not in self._seen[judge] and not self._is_taken(pair)
 
     def _next_planned(self, judge: int) -> Pair | None:
+        while self._plan and self._is_taken(self._plan[0]):
+            self._plan.popleft()
         return next((pair for pair in self._plan if self._is_free(pair, judge)), None)
+
+    def _is_taken(self, pair: Pair) -> bool:
+        return len(self._holders.get(pair, ())) >= self._per_pair
 
     def _draw(self, judge: int) -> Pair | None:
         """Draw any of the pairs that are free, each with the same chance."""

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -304,7 +304,7 @@ async def _answer(request: Request) -> Response:
     return response
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[int]:
     """Say whether a value may be the number of an offer."""
     return type(value) is int and 0 < value < 1 << 63
 

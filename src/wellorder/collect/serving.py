@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from .advice import Background
+from .advice import Background, Brief
 from .collection import Collection
 from .items import Items
 from .keeper import Keeper
@@ -205,12 +205,10 @@ def _address_of(listening: socket.socket, host: str) -> str:
 
 
 def _advise(path: str | os.PathLike[str], items: Items, setting: Setting, keeper: Keeper) -> Background:
-    n_judges = max(len(setting.judges), 1)
-
-    def request() -> tuple[int, dict[str, Any]]:
-        changes, taken = keeper.ask(lambda collection: (collection.changes, collection.taken())).result()
-        return changes, {"names": items.names, "taken": taken, "n_pairs": 8 + 4 * n_judges}
-
+    """Have the standings computed beside, as votes come in."""
     return Background(
-        path, setting.goal, request, lambda advice: keeper.ask(lambda collection: collection.follow(advice)).result()
+        Brief(os.path.abspath(path), items.names, setting.goal, setting.per_pair),
+        lambda: keeper.ask(lambda collection: collection.changes).result(),
+        lambda advice: keeper.ask(lambda collection: collection.follow(advice)).result(),
+        n_pairs=8 + 4 * len(setting.judges),
     )

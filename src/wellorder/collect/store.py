@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -194,6 +194,37 @@ class Store:
         note = self._one("SELECT note FROM answer WHERE offer = ? AND undone IS NULL", offer)
         self._db.execute("UPDATE answer SET undone = ? WHERE offer = ? AND undone IS NULL", (now(), offer))
         return str(note or "")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a database holds at one moment, read beside whoever writes it.
+
+    Attributes
+    ----------
+    votes : list of (left, right, outcome, judge, chosen)
+        Those that count, items and judges by name.
+    taken : list of (str, str)
+        The pairs that as many judges hold as may: nobody else is to get them.
+    """
+
+    votes: list[tuple[str, str, str, str, str]]
+    taken: list[tuple[str, str]]
+
+
+def look_into(path: str | os.PathLike[str], *, per_pair: int) -> Collected:
+    """Read what was collected so far; nothing is written, and nobody waits."""
+    with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=30.0)) as db:
+        db.execute("BEGIN")  # both at one moment
+        votes = db.execute(f'SELECT "left", "right", outcome, judge, chosen FROM {BALLOTS}').fetchall()
+        taken = db.execute(
+            'SELECT l.name, r.name FROM offer JOIN item l ON l.number = min("left", "right") '
+            'JOIN item r ON r.number = max("left", "right") '
+            "LEFT JOIN answer ON answer.offer = offer.number AND undone IS NULL "
+            "WHERE outcome IS NULL OR outcome <> 'skip' GROUP BY 1, 2 HAVING count(DISTINCT judge) >= ?",
+            (per_pair,),
+        ).fetchall()
+    return Collected(votes, taken)
 
 
 def now() -> str:
