@@ -19,9 +19,9 @@ from scipy import special
 from ..losses import outcome_shares
 from ..sweeps import Floats
 
-_FARTHEST, _WIDEST = 24.0, 24.0
-_N_APART, _N_WIDE = 145, 64
-_Z = np.linspace(-6.0, 6.0, 193)
+_FARTHEST, _WIDEST = 24.0, 16.0
+_N_APART, _N_WIDE = 121, 56
+_Z = np.linspace(-6.0, 6.0, 97)
 _SHARE = np.exp(-0.5 * _Z**2) / np.exp(-0.5 * _Z**2).sum()
 """A fine grid for the mean over a normal number: exact to many digits, as what is averaged is smooth."""
 
@@ -64,11 +64,11 @@ def _between(table: Floats, x: Floats, y: Floats) -> Floats:
 
 
 def answer_table(log_nu: float) -> AnswerTable:
-    """Return the table for a weight of ties, to three digits of log ν."""
-    return _answer_table(round(max(log_nu, -20.0), 3))
+    """Return the table for a weight of ties, of those with log ν in steps of 1/16 the nearest."""
+    return _answer_table(round(16.0 * max(log_nu, -20.0)) / 16.0)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _answer_table(log_nu: float) -> AnswerTable:
     x = np.linspace(0.0, _FARTHEST, _N_APART)
     s = np.expm1(np.linspace(0.0, np.log1p(_WIDEST), _N_WIDE))

@@ -69,3 +69,9 @@ class Goal:
         falling = -np.sort(-ratings)
         cuts = self.cuts(len(ratings))
         return np.asarray(0.5 * (falling[cuts - 1] + falling[cuts]))
+
+    def level_of(self, ratings: Floats) -> Ints:
+        """Return the level of each item, 0 the best: how many boundaries are above it."""
+        rank = np.empty(len(ratings), np.int64)
+        rank[np.argsort(-ratings, kind="stable")] = np.arange(len(ratings))
+        return np.searchsorted(self.cuts(len(ratings)), rank, side="right")
