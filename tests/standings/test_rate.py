@@ -35,7 +35,7 @@ def test_estimates_and_covariances_are_those_of_the_slow_reference():
     theta = slow.most_likely(left, right, outcome, z, 4)
     found = wo.rate(wo.Comparisons(left, right, outcome), side=True, controls={"length": longer})
     assert np.concatenate([found.ratings_, found.beta_, found.log_nu_]) == pytest.approx(theta, abs=2e-5)
-    inverse = np.linalg.pinv(slow.information(theta, left, right, outcome, z, 4), rcond=1e-6)
+    inverse = np.linalg.pinv(slow.information(theta, left, right, outcome, z, 4), rcond=1e-4)
     assert found.covariance_ == pytest.approx(inverse, abs=2e-4)
 
     prompt, judge = rng.integers(0, 15, 120), rng.integers(0, 12, 120)

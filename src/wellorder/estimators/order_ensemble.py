@@ -738,7 +738,9 @@ class OrderEnsemble(Ranker):
             found = nonnegative_newton(make_problem(LinearSpace(points), pairs, LOSSES["squared_hinge"], self.C))
             total = float(found.coef.sum())
         if total > 0:
-            return np.asarray(found.coef / total)
+            shares = found.coef / total
+            shares[shares < _LEAST_SHARE] = 0.0
+            return np.asarray(shares / shares.sum())
         warnings.warn(
             "no member orders held-out rows better than chance, or there are too few of them; all get the same weight",
             stacklevel=4,
@@ -800,6 +802,9 @@ class OrderEnsemble(Ranker):
         tags.target_tags.required = True
         return tags
 
+
+_LEAST_SHARE = 1e-9
+"""A member with less of the weight has it from rounding; it would be fitted, stored and asked for nothing."""
 
 _MOST_ENSEMBLE_ROWS = 200_000
 

@@ -173,13 +173,16 @@ def keep_whole(n_rows: int, dtype: torch.dtype, device: torch.device) -> bool:
     free, entry = free_bytes(device), dtype.itemsize
     lines = min(LANDMARKS, n_rows // 2) * n_rows * entry
     least = lines + 16 * min(_BLOCK_ENTRIES[device.type], n_rows**2) + 200 * n_rows
-    if least + (_SPARE_BYTES if device.type == "cuda" else 0) > free:
+    if device.type == "cuda":  # where there is no other memory to fall back on
+        least += _SPARE_BYTES
+    if least > free:
         raise MemoryError(
             f"a kernel fit on {n_rows:,} rows needs at least {least / 1e9:.1f} GB of memory on {device}, and "
             f"{free / 1e9:.1f} GB are free; set n_components=1000 with device=None (Nyström features, near-linear in "
             "the rows), use kernel='linear', or fit on fewer rows"
         )
-    return bool(least + n_rows**2 * entry + _SPARE_BYTES <= free)
+    spare = 0 if device.type == "cuda" else _SPARE_BYTES
+    return bool(least + n_rows**2 * entry + spare <= free)
 
 
 def kernel_blocks(kernel: Kernel, X: torch.Tensor, Z: torch.Tensor, dtype: torch.dtype) -> Any:
