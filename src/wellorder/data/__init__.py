@@ -28,7 +28,7 @@ from .model_input import (
     read_pairs_to_come as read_pairs_to_come,
 )
 from .readers import one_sheet as one_sheet, read
-from .sheet import MISSING as MISSING, Sheet as Sheet, as_text as as_text
+from .sheet import MISSING as MISSING, Sheet as Sheet, as_text as as_text, settle as settle
 from .table import (
     ComparisonTable,
     PairTable,

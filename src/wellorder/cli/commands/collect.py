@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ...collect import Setting
 
 _MANY = 1_000
+_STEP = 1.2
+"""A simulation prints a line each time that votes have grown by so much."""
 
 
 def _goal(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -235,6 +237,17 @@ def _simulate(into: str, items: Any, setting: Setting, given: dict[str, Any]) ->
 
     truth = read_truth(given["simulate"], items.names)
     steps = simulate_into(into, items, setting, truth, n_votes=given["n_votes"], seed=given["seed"])
-    rows = [[f"{step.n_votes:,}", f"{step.tau:.3f}", f"{step.expected:.3f}", step.why] for step in steps]
-    print_table(["votes", "agreement with the truth (Kendall's tau)", "as it expects", ""], rows, right=[0, 1, 2])
+    rows: list[list[str]] = []
+    last, shown = None, 0.0
+    for last in steps:
+        line = [f"{last.n_votes:,}", f"{last.tau:.3f}", f"{last.reached:.3f}", f"{last.more:,.0f}"]
+        if last.n_votes >= _STEP * shown:
+            shown = last.n_votes
+            rows.append(line)
+    if last is not None and rows[-1] != line:
+        rows.append(line)
+    headers = ["votes", "Kendall's tau with the truth", "reached, as it believes", "votes to go"]
+    print_table(headers, rows, right=[0, 1, 2, 3])
+    if last is not None:
+        say(f"{last.n_votes:,} votes: {last.why}")
     say(f"saved: {into}")
