@@ -11,10 +11,12 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from threading import Event, Thread
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..sweeps import Floats
 from .store import look_into
@@ -85,7 +87,9 @@ class Adviser:
         from ..choosing import believe, choose_pairs, progress
 
         self._beliefs = believe(self._names, votes, start=self._beliefs)
-        batch = choose_pairs(self._beliefs, n_pairs, random_share=0.0, exclude=taken, goal=self._brief.goal)
+        batch = choose_pairs(
+            self._beliefs, n_pairs, random_share=0.0, exclude=taken, goal=self._brief.goal, random_state=0
+        )
         far = progress(self._beliefs, self._brief.goal)
         said = ("reached", "wanted", "done", "more", "more_low", "more_high", "why")
         return {
@@ -143,6 +147,8 @@ def advise_by_lines() -> None:
     """
     with suppress(AttributeError, OSError):
         os.nice(_NICE)
+    threadpool_limits(1)  # the other processors are for the judges
+    import_module("wellorder.choosing")  # so that the first votes need not wait for it
     warnings.simplefilter("ignore")  # who sits before the collector has no use for them
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what others print is no answer

@@ -13,7 +13,7 @@ import numpy as np
 from ..choosing import SimulatedJudges
 from ..data import NAME_COLUMNS, DataError, as_text, one_sheet, settle
 from ..metrics import kendall_tau
-from .advice import Adviser, Brief
+from .advice import Advice, Adviser, Brief
 from .collection import Collection
 from .items import Items
 from .serving import Setting, open_collection
@@ -126,7 +126,7 @@ def _answer(collection: Collection, judges: SimulatedJudges, setting: Setting, r
     return n
 
 
-def _step(advice: Mapping[str, Any], adviser: Adviser, items: Items, truth: Mapping[str, float]) -> Step:
+def _step(advice: Advice, adviser: Adviser, items: Items, truth: Mapping[str, float]) -> Step:
     worth = np.array([truth[name] for name in items.names])
     far = advice["progress"]
     return Step(advice["n_votes"], kendall_tau(worth, adviser.scores()), far["reached"], far["more"], far["why"])
