@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 
 from wellorder.collect import Items, Setting, open_collection
-from wellorder.collect.items import Part
+from wellorder.collect.items import Field
 from wellorder.collect.server import Served, make_app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def texts(*names):
     """Return items that are shown by their names."""
-    return Items(list(names), [[Part("name", "text", name)] for name in names])
+    return Items(list(names), [[Field("name", "text", name)] for name in names])
 
 
 @dataclass

@@ -11,7 +11,7 @@ from tests.collect.test_collection import NAMES, ballots
 from tests.report.chromium import BINARY, browser
 from wellorder.collect import read_items
 from wellorder.collect.demo import write_dots
-from wellorder.collect.items import Items, Part
+from wellorder.collect.items import Field, Items
 
 pytestmark = pytest.mark.skipif(
     BINARY is None, reason="no chromium, chromium-browser or google-chrome on the path (Debian: apt install chromium)"
@@ -242,9 +242,9 @@ def test_the_last_pair_is_followed_by_thanks_and_can_be_undone(tab, tmp_path):
 
 def test_items_run_nothing(tab, tmp_path):
     parts = [
-        Part("text", "text", EVIL),
-        Part("md", "markdown", EVIL),
-        Part("html", "html", f"<p onclick=alert(3)>x</p>{EVIL}"),
+        Field("text", "text", EVIL),
+        Field("md", "markdown", EVIL),
+        Field("html", "html", f"<p onclick=alert(3)>x</p>{EVIL}"),
     ]
     with server_of(tmp_path / "v.db", Items(["a", EVIL], [parts, parts]), question=EVIL, judges=(EVIL,)) as served:
         sit_down(tab, served.judge_link(1))
@@ -276,7 +276,8 @@ def test_without_the_collector_an_answer_waits_until_it_is_back(tab, tmp_path):
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_fits_the_window_light_and_dark(tab, tmp_path, width, dark):
     items = Items(
-        ["a", "b"], [[Part("text", "text", "word " * 300 + "x" * 300)], [Part("code", "markdown", "    " + "x" * 300)]]
+        ["a", "b"],
+        [[Field("text", "text", "word " * 300 + "x" * 300)], [Field("code", "markdown", "    " + "x" * 300)]],
     )
     with server_of(tmp_path / "v.db", items) as served:
         for link in (served.judge_link(1), served.owner_link()):

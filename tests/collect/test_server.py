@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from tests.collect.running import client_of, texts
 from tests.collect.test_collection import NAMES, ballots
 from wellorder.collect import read_items
-from wellorder.collect.items import Items, Part
+from wellorder.collect.items import Field, Items
 from wellorder.collect.server import LARGEST
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
@@ -220,7 +220,7 @@ def test_every_answer_says_what_may_be_done_with_it(client):
 
 
 def test_hosts_of_pictures_are_let_in_and_no_others(tmp_path):
-    items = Items(["a", "b"], [[Part("look", "image", 'https://pictures.example/a.png?<"')]] * 2)
+    items = Items(["a", "b"], [[Field("look", "image", 'https://pictures.example/a.png?<"')]] * 2)
     with client_of(tmp_path / "v.db", items) as client:
         policy = client.get(client.judges[0]).headers["content-security-policy"]
         assert "img-src 'self' https://pictures.example;" in policy

@@ -28,6 +28,7 @@ _RESTING = 2.0
 """So many times as long as a computation took, none is made after it: votes come first."""
 _SHORTEST_REST = 0.3
 _NICE = 10
+_MOST_PAIRS = 1_000
 _SIGNS = {"left": -1, "tie": 0, "right": 1}
 _SHOWN = 300
 """Items of the live standings."""
@@ -210,7 +211,7 @@ class Background:
             changes, began = self._changes(), time.monotonic()
             if changes != done:
                 # enough for twice as many answers as came since the last time
-                advice = self._ask(max(self._n_pairs, 2 * (changes - done)))
+                advice = self._ask(max(self._n_pairs, min(2 * (changes - done), _MOST_PAIRS)))
                 if not self._closing.is_set():
                     self._hand_on(advice)
                     done = changes

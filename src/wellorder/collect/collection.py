@@ -176,8 +176,10 @@ class Collection:
 
     def follow(self, advice: Mapping[str, Any]) -> None:
         """Go by the latest standings: which pairs to ask next, and how many votes it may take yet."""
-        number = {name: number for number, name in self.items.items()}
-        self._desk.follow((number[one], number[other]) for one, other in advice.get("pairs", ()) if one in number)
+        pairs = advice.get("pairs", ())
+        named = {name for pair in pairs for name in pair}
+        number = {name: number for number, name in self.items.items() if name in named}
+        self._desk.follow((number[one], number[other]) for one, other in pairs if one in number and other in number)
         self.advice = advice
 
     def by_judge(self) -> list[tuple[int, str, int, int]]:

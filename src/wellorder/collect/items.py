@@ -44,7 +44,7 @@ _LONGEST = 1_000_000
 
 
 @dataclass(frozen=True)
-class Part:
+class Field:
     """One column of an item: a file where it is an image or a sound, else what is written there."""
 
     label: str
@@ -65,7 +65,7 @@ class Items:
         Where pages have to fetch images and sounds from, beside the collector itself: ``https://host``.
     """
 
-    def __init__(self, names: Sequence[str], parts: Sequence[Sequence[Part]]) -> None:
+    def __init__(self, names: Sequence[str], parts: Sequence[Sequence[Field]]) -> None:
         self.names = list(names)
         self.number = {name: number for number, name in enumerate(self.names)}
         self._parts = parts
@@ -142,15 +142,15 @@ def _from_folder(folder: Path) -> Items:
     return Items(names, [[_from_file(file)] for file in files])
 
 
-def _from_file(file: Path) -> Part:
+def _from_file(file: Path) -> Field:
     suffix = file.suffix.lower()
     if suffix in MEDIA:
         kind = MEDIA[suffix][0]
-        return Part("Picture" if kind == "image" else "Sound", kind, "", file)
+        return Field("Picture" if kind == "image" else "Sound", kind, "", file)
     if file.stat().st_size > _LONGEST:
         raise DataError(os.fspath(file), f"it has more than {_LONGEST:,} bytes, too many to be read by a judge")
     try:
-        return Part("Text", _WRITTEN[suffix], file.read_text(encoding="utf-8-sig"))
+        return Field("Text", _WRITTEN[suffix], file.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise DataError(os.fspath(file), "it is not UTF-8; save it as UTF-8") from None
 
@@ -189,14 +189,14 @@ def _kinds(sheet: Sheet, show: Sequence[str]) -> dict[str, Kind | None]:
     return kinds
 
 
-def _parts_of(sheet: Sheet, column: str, kind: Kind | None) -> list[Part | None]:
+def _parts_of(sheet: Sheet, column: str, kind: Kind | None) -> list[Field | None]:
     values = as_text(sheet, column).to_list()
     if kind is None:
         kind = _guess(column, [value for value in values if value is not None])
     if kind not in ("image", "audio"):
-        return [None if value is None else Part(column, kind, value) for value in values]
+        return [None if value is None else Field(column, kind, value) for value in values]
     folder = Path(sheet.source).absolute().parent
-    parts: list[Part | None] = []
+    parts: list[Field | None] = []
     for row, value in enumerate(values):
         try:
             parts.append(None if value is None else _medium(folder, column, kind, value))
@@ -213,10 +213,10 @@ def _guess(column: str, values: Sequence[str]) -> Kind:
     return "markdown" if column.lower() in ("markdown", "md") else "text"
 
 
-def _medium(folder: Path, column: str, kind: Kind, value: str) -> Part:
+def _medium(folder: Path, column: str, kind: Kind, value: str) -> Field:
     """Return an image or a sound that is named in a column; a file outside the folder is refused, also behind links."""
     if value.startswith("https://"):
-        return Part(column, kind, value)
+        return Field(column, kind, value)
     if "://" in value:
         raise ValueError(f"{value!r} in column {column!r}: addresses begin with https://; or name a file")
     file = Path(os.path.realpath(folder / value))
@@ -227,4 +227,4 @@ def _medium(folder: Path, column: str, kind: Kind, value: str) -> Part:
         raise ValueError(f"{value!r} in column {column!r} is not named like {kind}; names end in {known}")
     if not file.is_file():
         raise ValueError(f"there is no file {value!r} (column {column!r}) in {folder}")
-    return Part(column, kind, value, file)
+    return Field(column, kind, value, file)

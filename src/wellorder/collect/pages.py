@@ -141,7 +141,7 @@ def owner_part(owned: Owned) -> str:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _StandingLine:
     place: int
     item: str
     places: str
@@ -153,7 +153,7 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class _Judge:
+class _JudgeRow:
     name: str
     votes: str
     skips: str
@@ -166,7 +166,7 @@ def _part(owned: Owned) -> dict[str, Any]:
     rows = [_row(place, row, owned.n_items) for place, row in enumerate(advice.get("standings", ()), start=1)]
     checks = {str(row["judge"]): row for row in advice.get("judges", ())}
     judges = [
-        _Judge(name, f"{votes:,}", f"{skips:,}", link, _remark(checks.get(name)))
+        _JudgeRow(name, f"{votes:,}", f"{skips:,}", link, _remark(checks.get(name)))
         for name, votes, skips, link in owned.judges
     ]
     forecast = write_forecast(owned.progress, owned.n_votes)
@@ -183,14 +183,14 @@ def _part(owned: Owned) -> dict[str, Any]:
     }
 
 
-def _row(place: int, row: Mapping[str, Any], n_items: int) -> _Row:
+def _row(place: int, row: Mapping[str, Any], n_items: int) -> _StandingLine:
     low, high = int(row["rank_low"]), int(row["rank_high"])
     decided = int(row["votes"])
     shares = (
         f"{row['won']:,} won, {row['tied']:,} equal, {decided - row['won'] - row['tied']:,} lost" if decided else ""
     )
     places = f"{low}" if low == high else f"{low}–{high}"
-    return _Row(
+    return _StandingLine(
         place, row["item"], places, decided, 100 * (low - 1) / n_items, 100 * (high - low + 1) / n_items, shares
     )
 

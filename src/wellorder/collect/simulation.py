@@ -41,7 +41,7 @@ def read_truth(path: str | os.PathLike[str], names: Sequence[str]) -> dict[str, 
 
 
 @dataclass(frozen=True)
-class Step:
+class SimulatedStep:
     """How it stands after so many votes.
 
     Attributes
@@ -72,7 +72,7 @@ def simulate_into(
     *,
     n_votes: int | None = None,
     seed: int = 0,
-) -> Iterator[Step]:
+) -> Iterator[SimulatedStep]:
     """Have simulated judges answer what the collector asks; the votes are kept like others, and each step is told.
 
     Parameters
@@ -126,7 +126,9 @@ def _answer(collection: Collection, judges: SimulatedJudges, setting: Setting, r
     return n
 
 
-def _step(advice: Advice, adviser: Adviser, items: Items, truth: Mapping[str, float]) -> Step:
+def _step(advice: Advice, adviser: Adviser, items: Items, truth: Mapping[str, float]) -> SimulatedStep:
     worth = np.array([truth[name] for name in items.names])
     far = advice["progress"]
-    return Step(advice["n_votes"], kendall_tau(worth, adviser.scores()), far["reached"], far["more"], far["why"])
+    return SimulatedStep(
+        advice["n_votes"], kendall_tau(worth, adviser.scores()), far["reached"], far["more"], far["why"]
+    )

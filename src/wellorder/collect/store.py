@@ -197,7 +197,7 @@ class Store:
 
 
 @dataclass(frozen=True)
-class Collected:
+class Snapshot:
     """What a database holds at one moment, read beside whoever writes it.
 
     Attributes
@@ -212,7 +212,7 @@ class Collected:
     taken: list[tuple[str, str]]
 
 
-def look_into(path: str | os.PathLike[str], *, per_pair: int) -> Collected:
+def look_into(path: str | os.PathLike[str], *, per_pair: int) -> Snapshot:
     """Read what was collected so far; nothing is written, and nobody waits."""
     with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=30.0)) as db:
         db.execute("BEGIN")  # both at one moment
@@ -224,7 +224,7 @@ def look_into(path: str | os.PathLike[str], *, per_pair: int) -> Collected:
             "WHERE outcome IS NULL OR outcome <> 'skip' GROUP BY 1, 2 HAVING count(DISTINCT judge) >= ?",
             (per_pair,),
         ).fetchall()
-    return Collected(votes, taken)
+    return Snapshot(votes, taken)
 
 
 def now() -> str:

@@ -181,8 +181,7 @@ def command(
     and touch work, answers are on the disk before the next pair is shown. Stop it with Ctrl-C, and start it again with
     the same words to go on.
     """
-    from ...collect import Setting, read_items
-    from ...collect.demo import QUESTION, write_dots
+    from ...collect import DEMO_QUESTION, Setting, read_items, write_dots
 
     if demo and items is not None:
         raise click.UsageError("--demo brings its own items; leave ITEMS out")
@@ -199,7 +198,7 @@ def command(
     refuse_overwriting([items, given["simulate"]], into)
     setting = Setting(
         judges=given["judges"],
-        question=given["question"] or (QUESTION if demo else Setting.question),
+        question=given["question"] or (DEMO_QUESTION if demo else Setting.question),
         per_pair=given["per_pair"],
         random_share=given["random_share"],
         goal=given["goal"],
@@ -233,7 +232,7 @@ def _serve(into: str, items: Any, setting: Setting, given: dict[str, Any]) -> No
 
 
 def _simulate(into: str, items: Any, setting: Setting, given: dict[str, Any]) -> None:
-    from ...collect.simulation import read_truth, simulate_into
+    from ...collect import read_truth, simulate_into
 
     truth = read_truth(given["simulate"], items.names)
     steps = simulate_into(into, items, setting, truth, n_votes=given["n_votes"], seed=given["seed"])
