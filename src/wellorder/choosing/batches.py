@@ -16,7 +16,7 @@ from .gains import answer_table, sign_gains
 from .goals import Goal
 from .sources import from_model, from_standings
 
-MOST_PAIRED = 1_500
+MOST_PAIRED = 1_000
 """Items of which all pairs are looked at; of more, each with neighbours in rating and some further away."""
 
 _NEAR, _FAR = 12, 12

@@ -17,20 +17,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..data import ComparisonTable
-from ..losses import outcome_shares
+from ..losses import log_total, outcome_shares
 from ..order import Comparisons, as_objects
 from ..spaces import Kernel, NystroemMap
 from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints, sums_at
 
-MOST_EXACT = 2_000
+MOST_EXACT = 1_000
 """Items up to which the covariance is exact; of more, draws stand in for it."""
 
 _N_DRAWN = 64
-_N_DRAWN_FOR_SPREADS = 16
+
+_SAMPLED = 1_000
+"""Items by which the variances are found, where there are too many for an exact covariance."""
 
 TYPICAL_VARIANCE = 2.0
 """The variance of ratings before anything is known, in squared log-odds."""
@@ -41,7 +43,12 @@ WORTH_OF_TYPICAL = 4.0
 _LEAST, _MOST = 1e-3, 100.0
 """Variances that are looked at."""
 
-_ROUNDS = 30
+_ROUNDS = 60
+_DAMPED = 0.8
+"""The part of the way that all factors go at once."""
+_STILL = 0.02
+"""What they may move by in the end, and the logarithms of variances with them."""
+_GRID = np.linspace(-6.0, 6.0, 65)
 _MOST_STEPS = 100
 _N_LANDMARKS = 200
 
@@ -55,7 +62,7 @@ class Beliefs:
     names : array of objects, shape (n_items,)
     mean : array of shape (n_items,)
     root : array of shape (n_items, k)
-        The covariance is ``root @ root.T``: exactly up to 2,000 items; of more, ``root`` holds k draws.
+        The covariance is ``root @ root.T``: exactly up to 1,000 items; of more, ``root`` holds k draws.
     log_nu : float
         Of ties.
     spread : float
@@ -152,7 +159,7 @@ def believe(
     start : Beliefs, optional
         What was believed of the same items before: the way from there is shorter.
     random_state : None, int or Generator, optional
-        Of draws (beyond 2,000 items) and landmarks (of kernels).
+        Of draws (beyond 1,000 items) and landmarks (of kernels).
 
     Returns
     -------
@@ -174,7 +181,7 @@ def believe(
     before = np.zeros(len(names)) if expected is None else _numbers(expected, (len(names),), "expected")
     if start is not None and list(start.names) != list(names):
         start = None
-    return _Laplace(names, counts, G, before, rng).beliefs(start)
+    return _Posterior(names, counts, G, before, rng).beliefs(start)
 
 
 def _check_names(items: Sequence[Any]) -> Array:
@@ -335,8 +342,8 @@ class _Prior:
         return float(np.clip(found, _LEAST, _MOST))
 
 
-class _Laplace:
-    """The posterior under variances that suit the votes."""
+class _Posterior:
+    """The posterior, under variances and a weight of ties that suit the votes."""
 
     def __init__(self, names: Array, counts: Counts, G: Floats | None, expected: Floats, rng: Any) -> None:
         self.names, self.counts, self.G, self.expected, self.rng = names, counts, G, expected, rng
@@ -346,25 +353,23 @@ class _Laplace:
         self.design = sp.csr_array((np.r_[np.ones(m), -np.ones(m)], cells), shape=(m, len(names)))
 
     def beliefs(self, start: Beliefs | None) -> Beliefs:
-        """Find the variances, and with them the ratings."""
+        """Return the ratings: by expectation propagation, or, of many items, by Laplace's approximation."""
         typical = TYPICAL_VARIANCE if self.G is None else 0.5 * TYPICAL_VARIANCE
         prior = _Prior(self.expected, self.G, typical, typical)
         r, log_nu = self.expected.copy(), -1.0
         if start is not None:
             r, log_nu = start.mean.copy(), start.log_nu
             prior = replace(prior, of_u=start.spread**2, of_w=max(start.weight_spread**2, _LEAST))
-        for _ in range(_ROUNDS if self.exact else 4):
-            r, log_nu = self._most_likely(prior, r, log_nu)
-            of_u, of_w = prior.learned(r, self._root(prior, r, log_nu, _N_DRAWN_FOR_SPREADS))
-            moved = abs(np.log(of_u / prior.of_u)) + (abs(np.log(of_w / prior.of_w)) if of_w else 0.0)
-            prior = replace(prior, of_u=of_u, of_w=of_w or prior.of_w)
-            if moved < (0.01 if self.exact else 0.1):
-                break
-        r, log_nu = self._most_likely(prior, r, log_nu)
+        if self.exact:
+            r, root, log_nu, prior = self._propagate(prior, r, log_nu)
+        else:
+            prior, log_nu = self._of_a_sample(prior, log_nu, start)
+            r = self._most_likely(prior, r, log_nu)
+            root = self._drawn(prior, r, log_nu)
         return Beliefs(
             self.names,
             r,
-            self._root(prior, r, log_nu, _N_DRAWN),
+            root,
             log_nu,
             float(np.sqrt(prior.of_u)),
             0.0 if self.G is None else float(np.sqrt(prior.of_w)),
@@ -372,43 +377,113 @@ class _Laplace:
             float(self.counts.n.sum()),
         )
 
+    # -- expectation propagation -----------------------------------------------------------------------
+
+    def _propagate(self, prior: _Prior, r: Floats, log_nu: float) -> tuple[Floats, Floats, float, _Prior]:
+        """Let a normal factor stand for the votes on each pair: that which gives d the moments that the votes do.
+
+        All factors are found anew at once, with a step of the variances and of log ν, until nothing moves. Laplace's
+        approximation would make variances of ratings from few votes far too small (by half, from two votes an item).
+        """
+        c, design = self.counts, self.design
+        r = self._most_likely(prior, r, log_nu, fine=1e-3)
+        left, _, right = outcome_shares(design @ r, log_nu)
+        bend = self._bends(r, log_nu)
+        push = bend * (design @ r) + 0.5 * ((c.won - c.lost) - c.n * (right - left))
+        for _ in range(_ROUNDS):
+            root = self._exact_root(prior, bend)
+            r = root @ (root.T @ (design.T @ push + prior.times(prior.mean)))
+            own = np.einsum("ik,ik->i", root, root)
+            covariance = root @ root.T if len(c.first) > len(r) else None
+            with_other = (
+                np.einsum("ik,ik->i", root[c.first], root[c.second])
+                if covariance is None
+                else covariance[c.first, c.second]
+            )
+            variance = np.maximum(own[c.first] + own[c.second] - 2.0 * with_other, 1e-12)
+            new_bend, new_push, by_nu, bend_nu = _matched(c, design @ r, variance, bend, push, log_nu)
+            of_u, of_w = prior.learned(r, root)
+            step_nu = float(np.clip(by_nu / bend_nu, -1.0, 1.0))
+            moved = abs(np.log(of_u / prior.of_u)) + (abs(np.log(of_w / prior.of_w)) if of_w else 0.0) + abs(step_nu)
+            moved += float(np.max(np.abs(new_bend - bend) * variance, initial=0.0))
+            if moved < _STILL:
+                break
+            bend, push = bend + _DAMPED * (new_bend - bend), push + _DAMPED * (new_push - push)
+            log_nu += step_nu
+            prior = replace(prior, of_u=of_u, of_w=of_w or prior.of_w)
+        return r, root, log_nu, prior
+
+    def _exact_root(self, prior: _Prior, bends: Floats) -> Floats:
+        """Return a root of the inverse precision."""
+        lower = linalg.cholesky(self._precision(prior, bends), lower=True, check_finite=False)
+        inverse, _ = linalg.lapack.dtrtri(lower, lower=1)
+        return np.ascontiguousarray(inverse.T)
+
+    # -- many items ------------------------------------------------------------------------------------
+
+    def _of_a_sample(self, prior: _Prior, log_nu: float, start: Beliefs | None) -> tuple[_Prior, float]:
+        """Return the variances and log ν that suit the votes among some items that hang together."""
+        if not len(self.counts.first) or (start is not None and start.n_votes > 0.9 * self.counts.n.sum()):
+            return prior, log_nu
+        c, m = self.counts, len(self.names)
+        links = sp.csr_array((c.n, (c.first, c.second)), shape=(m, m))
+        busiest = int(np.argmax(sums_at(c.first, c.n, m) + sums_at(c.second, c.n, m)))
+        some = np.sort(breadth_first_order(links, busiest, directed=False, return_predecessors=False)[:_SAMPLED])
+        place = np.full(m, -1)
+        place[some] = np.arange(len(some))
+        inside = (place[c.first] >= 0) & (place[c.second] >= 0)
+        counts = Counts(
+            len(some),
+            place[c.first[inside]],
+            place[c.second[inside]],
+            *(each[inside] for each in (c.won, c.lost, c.tied)),
+        )
+        G = None if self.G is None else self.G[some]
+        part = _Posterior(self.names[some], counts, G, self.expected[some], self.rng)
+        _, _, log_nu, of_part = part._propagate(
+            _Prior(self.expected[some], G, prior.of_u, prior.of_w), self.expected[some], log_nu
+        )
+        return replace(prior, of_u=of_part.of_u, of_w=of_part.of_w), log_nu
+
+    def _drawn(self, prior: _Prior, r: Floats, log_nu: float) -> Floats:
+        """Return draws from the normal law around r, as a root of its covariance.
+
+        b = Bᵀ W^½ ε + P (r₀ − μ), with r₀ from the prior, has the precision for its covariance; solved for, the inverse.
+        """
+        bends = self._bends(r, log_nu)
+        noise = np.sqrt(bends)[:, None] * self.rng.standard_normal((len(bends), _N_DRAWN))
+        b = self.design.T @ noise + prior.times(prior.draw(_N_DRAWN, self.rng))
+        return np.asarray(self._solver(prior, bends)(b) / np.sqrt(_N_DRAWN))
+
+    # -- Laplace's approximation -----------------------------------------------------------------------
+
     def _bends(self, r: Floats, log_nu: float) -> Floats:
         left, _, right = outcome_shares(self.design @ r, log_nu)
         return np.asarray(self.counts.n * 0.25 * (right + left - (right - left) ** 2))
 
     def _value(self, prior: _Prior, r: Floats, log_nu: float) -> float:
-        """Return the logarithm of the density of r and the votes, and of a tie in one vote and a half on equals."""
-        c, off = self.counts, r - prior.mean
-        d = self.design @ r
-        log_total = np.logaddexp(np.logaddexp(0.5 * d, -0.5 * d), log_nu)
-        votes = 0.5 * (c.won - c.lost) @ d + c.tied.sum() * log_nu - c.n @ log_total
-        supposed = 0.5 * log_nu - 1.5 * np.logaddexp(np.log(2.0), log_nu)
-        return float(votes + supposed - 0.5 * off @ prior.times(off))
+        """Return the logarithm of the density of r and the votes."""
+        c, off, d = self.counts, r - prior.mean, self.design @ r
+        return float(0.5 * (c.won - c.lost) @ d - c.n @ log_total(d, log_nu) - 0.5 * off @ prior.times(off))
 
-    def _most_likely(self, prior: _Prior, r: Floats, log_nu: float) -> tuple[Floats, float]:
-        """Newton's steps in r and log ν in turn; steps that go too far are halved."""
+    def _most_likely(self, prior: _Prior, r: Floats, log_nu: float, fine: float = 1e-9) -> Floats:
+        """Newton's steps in r; those that go too far are halved."""
         c = self.counts
         value = self._value(prior, r, log_nu)
         for _ in range(_MOST_STEPS):
-            left, tie, right = outcome_shares(self.design @ r, log_nu)
+            left, _, right = outcome_shares(self.design @ r, log_nu)
             slope = self.design.T @ (0.5 * ((c.won - c.lost) - c.n * (right - left))) - prior.times(r - prior.mean)
             step = self._solver(prior, self._bends(r, log_nu))(slope[:, None])[:, 0]
-            even = 1.0 / (1.0 + 2.0 * np.exp(-log_nu))
-            by_nu = c.tied.sum() + 0.5 - c.n @ tie - 1.5 * even
-            step_nu = float(np.clip(by_nu / (c.n @ (tie * (1.0 - tie)) + 1.5 * even * (1.0 - even)), -2.0, 2.0))
-            length = 1.0
-            while length > 1e-6:
-                trial = r + length * step, log_nu + length * step_nu
-                new = self._value(prior, *trial)
-                if new >= value:
-                    break
+            length, new = 1.0, self._value(prior, r + step, log_nu)
+            while new < value and length > 1e-6:
                 length *= 0.5
-            gained = new - value
-            if gained >= 0:
-                (r, log_nu), value = trial, new
-            if gained <= 1e-9 * (1.0 + float(c.n.sum())):
+                new = self._value(prior, r + length * step, log_nu)
+            if new < value:
                 break
-        return r, log_nu
+            r, gained, value = r + length * step, new - value, new
+            if gained <= fine * (1.0 + float(c.n.sum())):
+                break
+        return r
 
     def _solver(self, prior: _Prior, bends: Floats) -> Callable[[Floats], Floats]:
         """Return what solves (BᵀWB + P) x = b for columns b."""
@@ -429,18 +504,32 @@ class _Laplace:
         out[np.arange(len(out)), np.arange(len(out))] += own
         return out
 
-    def _root(self, prior: _Prior, r: Floats, log_nu: float, n_drawn: int) -> Floats:
-        """Return a root of the covariance: of the inverse precision, or draws from it.
 
-        b = Bᵀ W^½ ε + P (r₀ − μ), with r₀ from the prior, has the precision for its covariance; solved for, its inverse.
-        """
-        bends = self._bends(r, log_nu)
-        if self.exact:
-            lower = linalg.cholesky(self._precision(prior, bends), lower=True)
-            return np.ascontiguousarray(linalg.solve_triangular(lower, np.eye(len(lower)), lower=True).T)
-        noise = np.sqrt(bends)[:, None] * self.rng.standard_normal((len(bends), n_drawn))
-        b = self.design.T @ noise + prior.times(prior.draw(n_drawn, self.rng))
-        return np.asarray(self._solver(prior, bends)(b) / np.sqrt(n_drawn))
+def _matched(
+    c: Counts, mean: Floats, variance: Floats, bend: Floats, push: Floats, log_nu: float
+) -> tuple[Floats, Floats, float, float]:
+    """Return the factors that give each d the moments it has by its votes and all else, and a step in log ν.
+
+    A factor is exp(push · d − ½ bend · d²). What is known of d but for its own votes is the normal law without its
+    factor. Ties: the derivative of the expected log-likelihood in log ν, of a tie in one vote and a half on equals as
+    well, so that a tie may always come; and the second one.
+    """
+    precision = np.maximum(1.0 / variance - bend, 1e-10)
+    without = (mean / variance - push) / precision
+    d = mean[:, None] + np.sqrt(variance)[:, None] * _GRID
+    total = log_total(d, log_nu)
+    log_weight = 0.5 * (c.won - c.lost)[:, None] * d - c.n[:, None] * total
+    log_weight -= 0.5 * precision[:, None] * (d - without[:, None]) ** 2
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    middle = (weight * d).sum(axis=1)
+    spread = np.maximum((weight * (d - middle[:, None]) ** 2).sum(axis=1), 1e-12)
+    new = np.maximum(1.0 / spread - precision, 1e-10)
+    tie = np.exp(log_nu - total)
+    of_tie, of_bend = (weight * tie).sum(axis=1), (weight * tie * (1.0 - tie)).sum(axis=1)
+    even = 1.0 / (1.0 + 2.0 * np.exp(-log_nu))
+    by_nu = float(c.tied.sum() + 0.5 - c.n @ of_tie - 1.5 * even)
+    return new, middle * (precision + new) - without * precision, by_nu, float(c.n @ of_bend + 1.5 * even * (1 - even))
 
 
 def conjugate_gradients(times: Callable[[Floats], Floats], diagonal: Floats, b: Floats, *, tol: float = 1e-5) -> Floats:
