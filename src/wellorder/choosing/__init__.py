@@ -3,5 +3,7 @@
 from .batches import Batch, choose_pairs, next_pairs
 from .beliefs import Beliefs, believe
 from .goals import Goal
+from .simulating import SimulatedJudges
+from .stopping import progress
 
-__all__ = ["Batch", "Beliefs", "Goal", "believe", "choose_pairs", "next_pairs"]
+__all__ = ["Batch", "Beliefs", "Goal", "SimulatedJudges", "believe", "choose_pairs", "next_pairs", "progress"]
