@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..order import Comparisons
 from ..sweeps import Floats
 from .store import look_into
 
@@ -68,8 +69,6 @@ class Adviser:
 
     def advise(self, n_pairs: int) -> dict[str, Any]:
         """Return so many pairs to ask next, and how things stand."""
-        from ..order import Comparisons
-
         found, known = look_into(self._brief.path, per_pair=self._brief.per_pair), set(self._names)
         rows = [row for row in found.votes if row[0] in known and row[1] in known]
         if not rows:
@@ -84,7 +83,7 @@ class Adviser:
         """Return what was last believed of each item: higher is better."""
         return np.asarray(self._beliefs.mean)
 
-    def _plan(self, votes: Any, taken: Sequence[tuple[str, str]], n_pairs: int) -> dict[str, Any]:
+    def _plan(self, votes: Comparisons, taken: Sequence[tuple[str, str]], n_pairs: int) -> dict[str, Any]:
         from ..choosing import believe, choose_pairs, progress
 
         self._beliefs = believe(self._names, votes, start=self._beliefs)
@@ -99,9 +98,10 @@ class Adviser:
             "standings": self._table(votes, far),
         }
 
-    def _table(self, votes: Any, far: Any) -> list[dict[str, Any]]:
+    def _table(self, votes: Comparisons, far: Any) -> list[dict[str, Any]]:
         """Return the items, the best first, as far as a page shows them."""
         n = len(self._names)
+        assert votes.names is not None
         place = {name: number for number, name in enumerate(self._names)}
         number = np.array([place[name] for name in votes.names])
         left, right = number[votes.left], number[votes.right]
@@ -120,16 +120,16 @@ class Adviser:
             for each in np.argsort(-self._beliefs.mean, kind="stable")[:_SHOWN]
         ]
 
-    def _check(self, votes: Any, judges: list[str], chosen: list[str]) -> dict[str, Any]:
-        try:
-            from ..choosing import judge_checks, reliability
-        except ImportError:  # for now
+    def _check(self, votes: Comparisons, judges: list[str], chosen: list[str]) -> dict[str, Any]:
+        """Say how reliable the order is, by pairs that no vote had a part in choosing, and how judges do."""
+        choosing: Any = import_module("wellorder.choosing")
+        if not hasattr(choosing, "judge_checks"):
             return {}
-        sure = reliability(votes, np.array([each != "plan" for each in chosen]))
+        sure = choosing.reliability(votes, np.array([each != "plan" for each in chosen]), random_state=0)
         several = len(set(judges)) > 1
         return {
             "reliability": {name: getattr(sure, name) for name in ("separation", "split_half", "n_random", "notes")},
-            "judges": judge_checks(votes, judges).to_dicts() if several else [],
+            "judges": choosing.judge_checks(votes, judges, random_state=0).to_dicts() if several else [],
         }
 
 
