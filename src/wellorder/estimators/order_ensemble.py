@@ -127,7 +127,7 @@ class GradedFolds(Folds):
         """The fold of each row; −1 for rows in no pair, which are in every training part."""
         grades, active = self.grades, self.grades.pairs.active
         fold = np.full(len(grades), -1)
-        lists = np.zeros(len(active)) if grades.group is None else grades.group[active]
+        lists = np.zeros(len(active)) if grades.lists is None else grades.lists[active]
         n_lists = len(np.unique(lists))
         if n_lists > 1:
             cuts = GroupKFold(min(self._wanted, n_lists)).split(active, groups=lists)
@@ -424,7 +424,7 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
     n, d = X.shape
     compared = isinstance(order, Comparisons)
     row_by_row = isinstance(order, Grades) and order.ends is None  # a grade says what to predict
-    balance = "groups" if isinstance(order, Grades) and order.group is not None else "pairs"
+    balance = "groups" if isinstance(order, Grades) and order.lists is not None else "pairs"
     members: list[tuple[str, Any]] = [("rank-svm", RankSVM())]
     if compared:
         members += [("rank-svm-weak", RankSVM(C=0.01)), ("compare-svm", CompareSVM(loss="squared_hinge"))]
