@@ -175,7 +175,7 @@ def _part(owned: Owned) -> dict[str, Any]:
         "rows": rows,
         "judges": judges,
         "forecast": forecast,
-        "why": progress.get("why", ""),
+        "why": _sentence(progress.get("why", "")),
         "reached": _percent(progress.get("reached")),
         "reliability": _reliability(advice.get("reliability")),
         "behind": owned.n_votes - advice.get("n_votes", 0) if rows else 0,
@@ -202,6 +202,10 @@ def _remark(check: Mapping[str, Any] | None) -> str:
         return "answers as if by chance"
     share = _percent(check["agreement"])
     return f"agrees with the others in {share}" if share else ""
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 def _percent(share: Any) -> str:
