@@ -65,13 +65,12 @@ def next_pairs(
     names: Sequence[Any] | None = None,
     votes: Any = None,
 ) -> list[tuple[str, str]]:
-    r"""Return the k pairs to ask next, whose answers are expected to teach most.
+    """Return the k pairs to ask next, whose answers are expected to teach most.
 
-    What an answer teaches is its expected information on the difference, ties included; for the top or for levels, on
-    which items stand above the boundaries. Items that no votes link come first, so that nothing stays an island. No
-    item is asked about again in a batch before others that teach about as much, and after each round of pairs the others
-    are weighed as if its answers had come. A share of the pairs is drawn uniformly: how reliable a ranking is can be
-    told from these alone.
+    An answer teaches its expected information on the difference, ties included; for the top or for levels, that on
+    which items stand above the boundaries. Items that no votes link come first, so that nothing stays an island. A
+    batch is made in rounds of pairs that share no item; after each, all are weighed as if its answers had come. A share
+    of the pairs is drawn uniformly: how reliable a ranking is can be told from these alone.
 
     Parameters
     ----------
@@ -83,8 +82,8 @@ def next_pairs(
     exclude : iterable of names and of pairs of names, default=()
         Items and pairs that are not returned at all: what a judge may not see, or has seen.
     avoid : iterable of pairs of names, default=()
-        Pairs that are not chosen, but that may be drawn: those asked before. Were they left out of the draw, it would be
-        of what the choice had left over.
+        Pairs that are not chosen, but that may be drawn: those asked before. Were they left out of the draw, it would
+        be of what the choice had left over.
     random_state : None, int or Generator, optional
         A number gives the same pairs each time; where one asks again and again, hand on one Generator.
     goal : str or Goal, default="rank"
@@ -181,7 +180,7 @@ def _beliefs_of(known: Any, items: Any, names: Any, votes: Any, rng: np.random.G
         raise TypeError(
             f"pairs are chosen from standings, beliefs, a list of names, or a fitted model with items=; got {known!r}"
         )
-    return believe(known, votes, features=items, random_state=rng)
+    return believe(list(known), votes, features=items, random_state=rng)
 
 
 def _in_order(chooser: _Chooser, drawn: Ints, chosen: Ints, rng: np.random.Generator) -> Batch:
@@ -420,7 +419,7 @@ class _Compared:
 
     def some(self, chosen: Array) -> _Compared:
         """Return some of them, by a mask or by places."""
-        return _Compared(*(each[chosen] for each in (self.code, self.a, self.b, self.apart, self.variance)))
+        return _Compared(self.code[chosen], self.a[chosen], self.b[chosen], self.apart[chosen], self.variance[chosen])
 
     def expected(self) -> Floats:
         """Return how far apart two are expected to be: E|d|."""

@@ -4,8 +4,10 @@ r"""What is believed of items before, between and after votes: normal ratings, a
 
 G holds what features say (a linear model, or a kernel by its Nyström features), and is absent without features. Votes
 are Davidson's, with ties and without effects: sides are drawn at random by those who ask, so that what a side is worth
-evens out. Laplace's approximation gives a mean and a covariance at any moment, also where :func:`wellorder.rate` has
-infinite ratings, islands, or nothing at all: a prior takes part, and says what is not known yet.
+evens out. Expectation propagation gives a mean and a covariance at any moment, also where :func:`wellorder.rate` has
+infinite ratings, islands, or nothing at all: a prior takes part, and says what is not known yet. Of more than 1,000
+items, variances are found by a sample of them, the mean by Laplace's approximation, and 64 draws stand in for the
+covariance.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ class Beliefs:
 
     def variances(self) -> Floats:
         """Return the variance of each rating."""
-        return np.einsum("ik,ik->i", self.root, self.root)
+        return np.asarray(np.einsum("ik,ik->i", self.root, self.root))
 
     def covariances(self, a: Ints, b: Ints) -> Floats:
         """Return the covariance of the ratings at places a and b, one by one."""
@@ -137,9 +139,10 @@ def believe(
     votes: Comparisons | ComparisonTable | None = None,
     *,
     features: Any = None,
-    kernel: str = "linear",
+    kernel: str | Kernel = "linear",
     expected: Any = None,
     start: Beliefs | None = None,
+    typical_items: float = WORTH_OF_TYPICAL,
     random_state: Any = None,
 ) -> Beliefs:
     """Say what votes on items, and features of them, let one believe of their ratings.
@@ -158,6 +161,8 @@ def believe(
         What ratings are expected to be before the votes, in log-odds; zero unless given.
     start : Beliefs, optional
         What was believed of the same items before: the way from there is shorter.
+    typical_items : float, default=4
+        How many items' ratings what is usual of their variance is worth, against what votes tell of it.
     random_state : None, int or Generator, optional
         Of draws (beyond 1,000 items) and landmarks (of kernels).
 
@@ -172,7 +177,7 @@ def believe(
     >>> votes = wo.Comparisons.from_names(["tea", "tea"], ["milk", "cocoa"], ["left", "left"])
     >>> beliefs = believe(["milk", "tea", "cocoa", "water"], votes)
     >>> [f"{each:.1f}" for each in beliefs.mean]
-    ['-0.5', '0.9', '-0.5', '0.0']
+    ['-0.6', '1.1', '-0.6', '0.0']
     """
     names = _check_names(items)
     rng = np.random.default_rng(random_state)
@@ -181,7 +186,7 @@ def believe(
     before = np.zeros(len(names)) if expected is None else _numbers(expected, (len(names),), "expected")
     if start is not None and list(start.names) != list(names):
         start = None
-    return _Posterior(names, counts, G, before, rng).beliefs(start)
+    return _Posterior(names, counts, G, before, rng, typical_items).beliefs(start)
 
 
 def _check_names(items: Sequence[Any]) -> Array:
@@ -218,8 +223,9 @@ def _spoken(features: Any, kernel: Any, n: int, rng: np.random.Generator) -> Flo
     if kernel == "linear":
         G = X
     elif kernel == "rbf" or isinstance(kernel, Kernel):
-        spoken = kernel if isinstance(kernel, Kernel) else Kernel("rbf", 1.0 / X.shape[1])
-        G = NystroemMap.fit(spoken, X, min(n, _N_LANDMARKS), rng).transform(X)
+        # a kernel with parameters of its own was made for the features as they are
+        rows, spoken = (given, kernel) if isinstance(kernel, Kernel) else (X, Kernel("rbf", 1.0 / X.shape[1]))
+        G = NystroemMap.fit(spoken, rows, min(n, _N_LANDMARKS), rng).transform(rows)
         G = G - G.mean(axis=0)
     else:
         raise ValueError(f"kernel={kernel!r} is neither 'linear' nor 'rbf'")
@@ -294,7 +300,7 @@ class _Prior:
     def times(self, x: Floats) -> Floats:
         """Return P x."""
         if self.G is None:
-            return x / self.of_u
+            return np.asarray(x / self.of_u)
         return np.asarray((x - self.G @ (self.inner() @ (self.G.T @ x))) / self.of_u)
 
     def inner(self) -> Floats:
@@ -305,16 +311,16 @@ class _Prior:
 
     def matrix(self) -> Floats:
         """Return P."""
-        return self.times(np.eye(len(self.mean)))
+        return np.asarray(self.times(np.eye(len(self.mean))))
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw r − μ, a column a draw."""
         drawn = np.sqrt(self.of_u) * rng.standard_normal((len(self.mean), n))
         if self.G is not None:
             drawn += np.sqrt(self.of_w) * (self.G @ rng.standard_normal((self.G.shape[1], n)))
-        return drawn
+        return np.asarray(drawn)
 
-    def learned(self, r: Floats, root: Floats) -> tuple[float, float]:
+    def learned(self, r: Floats, root: Floats, worth: float) -> tuple[float, float]:
         """Return the two variances that suit what is believed, by MacKay's fixed point with a few typical items.
 
         A variance is the sum of squared estimates over how many of them the votes tell, rather than the prior.
@@ -324,7 +330,7 @@ class _Prior:
         typical = TYPICAL_VARIANCE if self.G is None else 0.5 * TYPICAL_VARIANCE
         if self.G is None:
             told = n - float(np.square(root).sum()) / self.of_u
-            return self._variance(self.of_u**2 * float(pulled @ pulled), told, typical), 0.0
+            return self._variance(self.of_u**2 * float(pulled @ pulled), told, typical, worth), 0.0
         S = self.G.T @ self.G
         inner = self.inner()
         trace_p = (n - float(np.einsum("ij,ji->", inner, S))) / self.of_u
@@ -333,21 +339,23 @@ class _Prior:
         told_w = self.of_w * (trace_g - float(np.square(self.G.T @ rooted).sum()))
         to_w = self.of_w * (self.G.T @ pulled)
         return (
-            self._variance(self.of_u**2 * float(pulled @ pulled), told_u, typical),
-            self._variance(float(to_w @ to_w), told_w, typical),
+            self._variance(self.of_u**2 * float(pulled @ pulled), told_u, typical, worth),
+            self._variance(float(to_w @ to_w), told_w, typical, worth),
         )
 
-    def _variance(self, squares: float, told: float, typical: float) -> float:
-        found = (squares + WORTH_OF_TYPICAL * typical) / (max(told, 0.0) + WORTH_OF_TYPICAL)
+    def _variance(self, squares: float, told: float, typical: float, worth: float) -> float:
+        found = (squares + worth * typical) / (max(told, 0.0) + worth)
         return float(np.clip(found, _LEAST, _MOST))
 
 
 class _Posterior:
     """The posterior, under variances and a weight of ties that suit the votes."""
 
-    def __init__(self, names: Array, counts: Counts, G: Floats | None, expected: Floats, rng: Any) -> None:
+    def __init__(
+        self, names: Array, counts: Counts, G: Floats | None, expected: Floats, rng: Any, worth: float
+    ) -> None:
         self.names, self.counts, self.G, self.expected, self.rng = names, counts, G, expected, rng
-        self.exact = len(names) <= MOST_EXACT
+        self.exact, self.worth = len(names) <= MOST_EXACT, worth
         m = len(counts.first)
         cells = (np.tile(np.arange(m), 2), np.r_[counts.second, counts.first])
         self.design = sp.csr_array((np.r_[np.ones(m), -np.ones(m)], cells), shape=(m, len(names)))
@@ -402,7 +410,7 @@ class _Posterior:
             )
             variance = np.maximum(own[c.first] + own[c.second] - 2.0 * with_other, 1e-12)
             new_bend, new_push, by_nu, bend_nu = _matched(c, design @ r, variance, bend, push, log_nu)
-            of_u, of_w = prior.learned(r, root)
+            of_u, of_w = prior.learned(r, root, self.worth)
             step_nu = float(np.clip(by_nu / bend_nu, -1.0, 1.0))
             moved = abs(np.log(of_u / prior.of_u)) + (abs(np.log(of_w / prior.of_w)) if of_w else 0.0) + abs(step_nu)
             moved += float(np.max(np.abs(new_bend - bend) * variance, initial=0.0))
@@ -439,7 +447,7 @@ class _Posterior:
             *(each[inside] for each in (c.won, c.lost, c.tied)),
         )
         G = None if self.G is None else self.G[some]
-        part = _Posterior(self.names[some], counts, G, self.expected[some], self.rng)
+        part = _Posterior(self.names[some], counts, G, self.expected[some], self.rng, self.worth)
         _, _, log_nu, of_part = part._propagate(
             _Prior(self.expected[some], G, prior.of_u, prior.of_w), self.expected[some], log_nu
         )
@@ -448,7 +456,8 @@ class _Posterior:
     def _drawn(self, prior: _Prior, r: Floats, log_nu: float) -> Floats:
         """Return draws from the normal law around r, as a root of its covariance.
 
-        b = Bᵀ W^½ ε + P (r₀ − μ), with r₀ from the prior, has the precision for its covariance; solved for, the inverse.
+        b = Bᵀ W^½ ε + P (r₀ − μ), with r₀ from the prior, has the precision for its covariance, and what solves for it
+        the inverse.
         """
         bends = self._bends(r, log_nu)
         noise = np.sqrt(bends)[:, None] * self.rng.standard_normal((len(bends), _N_DRAWN))

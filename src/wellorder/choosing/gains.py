@@ -105,7 +105,7 @@ def _sign_table() -> Floats:
     z = np.linspace(0.0, _FARTHEST_SIGN, _N_SIGN)[:, None, None]
     moved = np.minimum(np.linspace(0.0, 1.0, _N_LOST), 1.0 - 1e-9)[:, None]  # √ of the share
     after = (z + moved * _Z) / np.sqrt(1.0 - moved**2)
-    return np.maximum(sign_entropy(z[:, :, 0]) - sign_entropy(after) @ _SHARE, 0.0)
+    return np.asarray(np.maximum(sign_entropy(z[:, :, 0]) - sign_entropy(after) @ _SHARE, 0.0))
 
 
 def sign_entropy(z: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,9 @@ class SimulatedJudges:
 
     def _some(self, n: int) -> list[Judge]:
         return [
-            Judge(float(np.exp(0.2 * self.rng.standard_normal())), side=float(0.2 * self.rng.standard_normal()), tire=0.2)
+            Judge(
+                float(np.exp(0.2 * self.rng.standard_normal())), side=float(0.2 * self.rng.standard_normal()), tire=0.2
+            )
             for _ in range(n)
         ]
 
@@ -105,7 +107,9 @@ class SimulatedJudges:
         given = self._count(judge)
         of = [self.judges[each] for each in judge.tolist()]
         ratings = np.array([[self.truth[a], self.truth[b]] for a, b in pairs]).reshape(-1, 2)
-        sharp = np.array([each.sharpness * (1.0 - each.tire * (n % _SITTING) / _SITTING) for each, n in zip(of, given, strict=True)])
+        sharp = np.array(
+            [each.sharpness * (1.0 - each.tire * (n % _SITTING) / _SITTING) for each, n in zip(of, given, strict=True)]
+        )
         d = sharp * (ratings[:, 1] - ratings[:, 0]) + np.array([each.side for each in of])
         ties = np.array([each.ties for each in of])
         place, out = self.rng.random(len(of)), np.empty(len(of), np.int64)
@@ -249,3 +253,98 @@ def _rightly_placed(mean: Floats, truth: Floats, goal: Goal) -> float:
     """Return whether the top is right, or the share of items in their level."""
     found, right = (goal.level_of(each) for each in (mean, truth))
     return float((found == right).all() if goal.kind == "top" else (found == right).mean())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many votes it takes to reach a goal, by simulation.
+
+    Attributes
+    ----------
+    n_items : int
+    goal : Goal
+    wanted : float
+    votes, low, high : float
+        The median, and the least and the most, of some simulated sittings; infinite where one did not get there.
+    random_votes : float
+        The median with pairs that are all drawn at random.
+    """
+
+    n_items: int
+    goal: Goal
+    wanted: float
+    votes: float
+    low: float
+    high: float
+    random_votes: float
+
+    def __str__(self) -> str:
+        what = {"rank": f"Kendall's τ of {self.wanted:g}", "top": f"the top {self.goal.size} right"}
+        aim = what.get(self.goal.kind, f"{self.wanted:.0%} of them in the right one of {self.goal.size} levels")
+        many = "more than were tried" if np.isinf(self.votes) else f"about {self.votes:,.0f} ({self._ends()})"
+        others = "more than were tried" if np.isinf(self.random_votes) else f"about {self.random_votes:,.0f}"
+        return f"{self.n_items:,} items, {aim}: {many} votes on chosen pairs; on random pairs {others}"
+
+    def _ends(self) -> str:
+        return f"{self.low:,.0f} to {'more' if np.isinf(self.high) else format(self.high, ',.0f')}"
+
+
+def plan(
+    n_items: int,
+    *,
+    goal: str | Goal = "rank",
+    wanted: float = 0.9,
+    spread: float = 2.0,
+    ties: float = 0.3,
+    judges: int = 3,
+    random_share: float = 0.1,
+    most: int | None = None,
+    n_draws: int = 5,
+    random_state: Any = 0,
+) -> Plan:
+    """Say how many votes it will take, by judges who answer as a truth has it that is drawn anew each time.
+
+    Parameters
+    ----------
+    n_items : int
+    goal : str or Goal, default="rank"
+    wanted : float, default=0.9
+        As in :func:`progress`: what the votes let one expect, which is near what they reach.
+    spread : float, default=2
+        The standard deviation of the true ratings, in log-odds: 1 where judges hardly agree, 4 where they mostly do.
+    ties, judges, random_share
+        As in :class:`Judge` and :func:`simulate`.
+    most : int, optional
+        Votes after which a sitting is given up; 100 an item unless given.
+    n_draws : int, default=5
+    random_state : int, default=0
+
+    Examples
+    --------
+    >>> from wellorder.choosing import plan
+    >>> found = plan(10, wanted=0.7, spread=4.0, n_draws=2)
+    >>> found.low <= found.votes <= found.high
+    True
+    """
+    if n_items < 2 or n_draws < 1:
+        raise ValueError(f"n_items={n_items!r} and n_draws={n_draws!r} should be 2 and 1 at least")
+    if not 0.0 < wanted < 1.0 or not spread > 0.0:
+        raise ValueError(f"wanted={wanted!r} should be between 0 and 1, and spread={spread!r} above 0")
+    wish = Goal.parse(goal)
+    limit = 100 * n_items if most is None else most
+    seeds = np.random.SeedSequence(random_state).spawn(n_draws)
+    found: dict[float, list[float]] = {random_share: [], 1.0: []}
+    for share, of_share in found.items():
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            truth = dict(zip(map(str, range(n_items)), spread * rng.standard_normal(n_items), strict=True))
+            people = SimulatedJudges(truth, judges, random_state=rng)
+            people.judges = [replace(each, ties=ties) for each in people.judges]
+            size = max(n_items // 5, 1)
+            sitting = simulate(
+                truth, limit, judges=people, batch=size, goal=wish, random_share=share, until=wanted, random_state=rng
+            )
+            there = sitting.path["expected"][-1] >= wanted
+            of_share.append(float(len(sitting.votes)) if there else np.inf)
+    chosen = found[random_share]
+    return Plan(n_items, wish, wanted, float(np.median(chosen)), min(chosen), max(chosen), float(np.median(found[1.0])))

@@ -114,7 +114,9 @@ def progress(
     elif done:
         why = f"another answer would hardly tell anything; {_told(wish, now)}"
     else:
-        why = f"{_told(wish, now)}, {wanted:.0%} is wanted" if linked else "some items have not been compared with others"
+        why = (
+            f"{_told(wish, now)}, {wanted:.0%} is wanted" if linked else "some items have not been compared with others"
+        )
     return Progress(
         wish, now, wanted, done, round(beliefs.n_votes), more, more / _ROUGHLY, more * _ROUGHLY, gain, why, low, high
     )
