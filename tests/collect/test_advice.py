@@ -49,6 +49,8 @@ def test_what_it_says_of_votes(voted):
     assert all(1 <= row["rank_low"] <= row["rank_high"] <= 10 for row in said["standings"])
     assert 0.5 < said["progress"]["reached"] <= 1.0
     assert said["progress"]["why"]
+    assert said["reliability"]["n_random"] > 0
+    assert [row["judge"] for row in said["judges"]] == ["Ann", "Ben"]
 
 
 def test_it_names_no_pair_that_somebody_has_or_had_but_those_that_were_skipped(voted):

@@ -30,6 +30,8 @@ _RESTING = 2.0
 _SHORTEST_REST = 0.3
 _NICE = 10
 _MOST_PAIRS = 1_000
+_NEWS = 0.1
+"""How reliable all of it is takes longest to find out: it is done again where this share of the votes is new."""
 _SIGNS = {"left": -1, "tie": 0, "right": 1}
 _SHOWN = 300
 """Items of the live standings."""
@@ -66,9 +68,11 @@ class Adviser:
     def __init__(self, brief: Brief) -> None:
         self._brief, self._names = brief, list(brief.names)
         self._beliefs: Any = None
+        self._checks: dict[str, Any] = {}
+        self._checked_at = -1
 
-    def advise(self, n_pairs: int) -> dict[str, Any]:
-        """Return so many pairs to ask next, and how things stand."""
+    def advise(self, n_pairs: int, *, checked: bool = True) -> dict[str, Any]:
+        """Return so many pairs to ask next, and how things stand; if ``checked``, also how reliably."""
         found, known = look_into(self._brief.path, per_pair=self._brief.per_pair), set(self._names)
         rows = [row for row in found.votes if row[0] in known and row[1] in known]
         if not rows:
@@ -76,7 +80,11 @@ class Adviser:
         left, right, outcome, judges, chosen = (list(column) for column in zip(*rows, strict=True))
         votes = Comparisons.from_names(left, right, [_SIGNS[each] for each in outcome])
         taken = [pair for pair in found.taken if known.issuperset(pair)]
-        said = {"n_votes": len(rows), **self._plan(votes, taken, n_pairs), **self._check(votes, judges, chosen)}
+        said = {"n_votes": len(rows), **self._plan(votes, taken, n_pairs)}
+        if checked:
+            if self._checked_at < 0 or abs(len(rows) - self._checked_at) >= _NEWS * len(rows):
+                self._checks, self._checked_at = self._check(votes, judges, chosen), len(rows)
+            said.update(self._checks)
         return _plain(said)  # type: ignore[no-any-return]
 
     def scores(self) -> Floats:
@@ -122,14 +130,13 @@ class Adviser:
 
     def _check(self, votes: Comparisons, judges: list[str], chosen: list[str]) -> dict[str, Any]:
         """Say how reliable the order is, by pairs that no vote had a part in choosing, and how judges do."""
-        choosing: Any = import_module("wellorder.choosing")
-        if not hasattr(choosing, "judge_checks"):
-            return {}
-        sure = choosing.reliability(votes, np.array([each != "plan" for each in chosen]), random_state=0)
+        from ..choosing import judge_checks, reliability
+
+        sure = reliability(votes, np.array([each != "plan" for each in chosen]), random_state=0)
         several = len(set(judges)) > 1
         return {
             "reliability": {name: getattr(sure, name) for name in ("separation", "split_half", "n_random", "notes")},
-            "judges": choosing.judge_checks(votes, judges, random_state=0).to_dicts() if several else [],
+            "judges": judge_checks(votes, judges, random_state=0).to_dicts() if several else [],
         }
 
 

@@ -100,7 +100,7 @@ def simulate_into(
             n_asked = batch if n_votes is None else min(batch, n_votes - done)
             given = keeper.ask(partial(_answer, judges=judges, setting=setting, random=random, n=n_asked)).result()
             done += given
-            advice = adviser.advise(batch + 4 * len(setting.judges))
+            advice = adviser.advise(batch + 4 * len(setting.judges), checked=False)
             keeper.ask(partial(Collection.follow, advice=advice)).result()
             yield _step(advice, adviser, items, truth)
             if given < n_asked or (n_votes is None and advice["progress"]["done"]):
