@@ -18,6 +18,7 @@ from .outcomes import (
     tied_probabilities,
 )
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
+from .places import PlaceRisk, SwapTerms
 from .proportional_odds import (
     Give,
     Likelihood,
@@ -115,12 +116,14 @@ __all__ = [
     "OrdinalRows",
     "PairLoss",
     "PairSet",
+    "PlaceRisk",
     "RiskAt",
     "RiskSets",
     "RowLoss",
     "ShiftedAt",
     "Squared",
     "SquaredHinge",
+    "SwapTerms",
     "Thresholds",
     "TiedPairs",
     "best_threshold",
