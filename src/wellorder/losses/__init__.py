@@ -18,7 +18,7 @@ from .outcomes import (
     tied_probabilities,
 )
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
-from .places import PlaceRisk, SwapTerms
+from .places import PlaceRisk
 from .proportional_odds import (
     Give,
     Likelihood,
@@ -123,7 +123,6 @@ __all__ = [
     "ShiftedAt",
     "Squared",
     "SquaredHinge",
-    "SwapTerms",
     "Thresholds",
     "TiedPairs",
     "best_threshold",

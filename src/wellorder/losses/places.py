@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..order import Grades
-from ..sweeps import Change, Floats, HeldLoss, Ints, Places, place_sums
+from ..sweeps import Floats, HeldLoss, Ints, Places, SwapTerms, place_sums
 from .risk import RiskAt
-
-
-class SwapTerms(NamedTuple):
-    """What a metric says of a swap (:mod:`wellorder.sweeps.places`)."""
-
-    change: Change
-    gain: Floats
-    """g of each level."""
-    drops: Floats
-    """δ_p = D_p − D_{p+1} of the places 1, …, k; as many as the longest list has, where there is no cut-off."""
 
 
 class PlaceRisk:
@@ -54,7 +42,7 @@ class PlaceRisk:
     def __call__(self, scores: Floats) -> RiskAt:
         """Return the risk at these scores, with the weights that the pairs have there."""
         found = place_sums(self._places, scores[self._rows], self._loss)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(found.total > 0, self._factor / found.total, 0.0) * (self.mass / max(self.n_lists, 1))
         of_row = np.repeat(share, np.diff(self._places.bounds))
         diagonal = self._spread(of_row * found.diagonal)

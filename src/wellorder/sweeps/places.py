@@ -41,6 +41,16 @@ _PARTS = 4
 """Lists are cut into this many parts, whatever the number of threads."""
 
 
+class SwapTerms(NamedTuple):
+    """What a metric says of a swap, but for a factor a list, which goes where a list's weights are made to sum to one."""
+
+    change: Change
+    gain: Floats
+    """g of each level."""
+    drops: Floats
+    """δ_p of the places 1, …, k; as many as the longest list has, where there is no cut-off."""
+
+
 class Places(NamedTuple):
     """Lists with what a metric sees in their rows, and what it takes off from place to place."""
 
