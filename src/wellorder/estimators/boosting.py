@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, RiskAt, RowLoss, Squared, SquaredHinge, risk_at
+from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, PlaceRisk, RiskAt, RowLoss, Squared, SquaredHinge, risk_at
 from ..order import (
     Comparisons,
     ConsistentPairs,
@@ -108,7 +108,7 @@ class RowRisk:
         return self._loss.value(scores, self._rows, thresholds) / self.mass
 
 
-BoostRisk: TypeAlias = PairRisk | RowRisk
+BoostRisk: TypeAlias = PairRisk | RowRisk | PlaceRisk
 
 
 def choose_pairs(pairs: PairSet, consistent: Any) -> tuple[PairSet, bool]:

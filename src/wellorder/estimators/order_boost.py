@@ -23,12 +23,13 @@ from ..methods import (
     tree_shapes,
 )
 from ..order import Balance, OrderGraph
-from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
+from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees, diagonal_step
 from ..spaces import Bumps, Forest
 from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
 from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses, validate_data
 from .boosting import SMALL_RATE, BoostRows, BoostTask, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
+from .metric_boosting import metric_task
 from .ordinal_model import OrdinalModel
 
 
@@ -161,6 +162,7 @@ class OrderBoost(OrdinalModel):
         loss: str = "pairs",
         *,
         order: Any = "full",
+        metric: Any = None,
         consistent: Any = "auto",
         learner: Any = "gaussian",
         n_estimators: int = 300,
@@ -178,6 +180,7 @@ class OrderBoost(OrdinalModel):
     ) -> None:
         self.loss = loss
         self.order = order
+        self.metric = metric
         self.consistent = consistent
         self.learner = learner
         self.n_estimators = n_estimators
@@ -272,6 +275,8 @@ class OrderBoost(OrdinalModel):
     def _make_task(self, rows: BoostRows, beside: BoostRows | None, rng: np.random.Generator) -> BoostTask:
         share = 0.0 if self.n_iter_no_change is None or beside is not None else float(self.validation_fraction)
         loss = self._pair_loss
+        if self.metric is not None:
+            return metric_task(self, rows, beside, share, rng)
         if loss is not None:
             with sweeps_for(loss, rows.X.shape[0], self.n_estimators):
                 return pair_task(self, loss, rows, beside, share, rng)
@@ -305,10 +310,12 @@ class OrderBoost(OrdinalModel):
             if isinstance(self.learner, str) and self.learner == "tree":
                 rate = SMALL_RATE if self._pair_loss is None else tree_rate(task.X.shape[0], self.n_estimators)
         rounds = Rounds(self.n_estimators, float(rate), self.n_iter_no_change)
+        rule = None if self.metric is None else diagonal_step
         if not isinstance(self.learner, str):
-            return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng)
+            return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng, rule=rule)
         if self.learner == "gaussian":
-            return boost_bumps(task.X, task.risk.weight, task.risk, task.validation, rounds, width=self.width)
+            weight = task.risk.weight
+            return boost_bumps(task.X, weight, task.risk, task.validation, rounds, width=self.width, rule=rule)
         shape = TreeShape(
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
