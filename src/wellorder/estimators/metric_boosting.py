@@ -31,6 +31,7 @@ class MetricSettings(Protocol):
     levels: Any
     consistent: Any
     stopping: Any
+    balance: Any
 
 
 def read_metric(settings: MetricSettings) -> Metric:
@@ -42,6 +43,8 @@ def read_metric(settings: MetricSettings) -> Metric:
         raise ValueError(f"metric={str(metric)!r} says what a swap costs, and so does order={settings.order!r}: leave one out")
     if settings.consistent != "auto" and settings.consistent:
         raise ValueError("consistent=True is for costs that stay what they are; leave it 'auto', or metric out")
+    if settings.balance == "pairs":
+        raise ValueError(f"balance='pairs': with metric={str(metric)!r} every list counts the same; leave it 'auto'")
     if settings.stopping != "risk":
         raise ValueError(f"stopping={settings.stopping!r}: with metric={str(metric)!r} rounds are counted by this metric")
     return metric
