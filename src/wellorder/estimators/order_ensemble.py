@@ -665,8 +665,8 @@ class OrderEnsemble(Ranker):
         folds = self._make_folds(X, y, groups, sample_weight, rng)
         order = folds.grades if isinstance(folds, GradedFolds) else folds.comparisons
         metric = self._read_metric(order)
-        seed = int(rng.integers(2**31 - 1))
-        members = default_members(X, order, seed, None if metric is None else str(metric)) if given is None else given
+        called = None if metric is None else str(metric)
+        members = default_members(X, order, int(rng.integers(2**31 - 1)), called) if given is None else given
         self.n_groups_ = order.n_groups
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
