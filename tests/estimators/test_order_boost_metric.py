@@ -1,4 +1,4 @@
-"""OrderBoost(metric=…): pairs that weigh what their swap changes in a metric; and what it chooses for lists by itself."""
+"""OrderBoost(metric=…): pairs weigh what their swap changes in a metric; and what it chooses for lists by itself."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import wellorder as wo
 from wellorder.estimators.boosting import list_balance, list_rate, tree_size
 from wellorder.metrics import METRICS, parse
 
-PLACES = [
-    f"{name}@5" if each.cutoff else name for name, each in METRICS.items() if each.swaps is not None
-]
+PLACES = [f"{name}@5" if each.cutoff else name for name, each in METRICS.items() if each.swaps is not None]
 
 
 def lists(seed=0, n_lists=60, size=20):
     """Make lists of which a few rows matter, and a column that says which but for some noise."""
     rng = np.random.default_rng(seed)
     X, query = rng.uniform(-2, 2, (n_lists * size, 4)), np.repeat(np.arange(n_lists), size)
-    y = np.digitize(-X[:, 0] ** 2 + 0.3 * X[:, 1] + 0.3 * rng.standard_normal(len(X)), [-0.8, -0.3, 0.0])
+    y = np.digitize(-(X[:, 0] ** 2) + 0.3 * X[:, 1] + 0.3 * rng.standard_normal(len(X)), [-0.8, -0.3, 0.0])
     shuffled = rng.permutation(len(X))
     return X[shuffled], y[shuffled].astype(float), query[shuffled]
 
@@ -61,7 +59,9 @@ def test_unjudged_rows_change_nothing():
     known = ~np.isnan(holed)
     options = {"learner": "tree", "metric": "map@5", "n_estimators": 10, "min_samples_leaf": 10}
     model = wo.OrderBoost(**options).fit(X, holed, groups=query)
-    assert np.array_equal(model.predict(X), wo.OrderBoost(**options).fit(X[known], y[known], groups=query[known]).predict(X))
+    assert np.array_equal(
+        model.predict(X), wo.OrderBoost(**options).fit(X[known], y[known], groups=query[known]).predict(X)
+    )
 
 
 def test_a_long_list_of_many_levels_trains():
@@ -139,7 +139,7 @@ def test_a_saved_model_is_the_model(tmp_path):
 
 
 def test_without_lists_nothing_is_chosen_otherwise_than_before():
-    X, y, query = lists()
+    X, y, _ = lists()
     known = {"balance": "pairs", "learning_rate": 0.1, "max_leaf_nodes": 31, "min_samples_leaf": 20}
     for groups in (None, np.zeros(len(y))):
         own = wo.OrderBoost(learner="tree", n_estimators=10).fit(X, y, groups=groups)

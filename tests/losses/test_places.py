@@ -12,7 +12,7 @@ from wellorder.metrics import METRICS, parse
 
 HELD = {"exponential": "exponential", "logistic": "logistic", "squared_hinge": "squared_hinge"}
 CHANGES = {
-    "ndcg": lambda k, top: swap_changes.ndcg(k),
+    "ndcg": lambda k, top: swap_changes.ndcg(k, gain=lambda y: 2.0**y),
     "precision": lambda k, top: swap_changes.precision(k),
     "average_precision": lambda k, top: swap_changes.average_precision(k),
     "reciprocal_rank": lambda k, top: swap_changes.reciprocal_rank(k),
@@ -112,7 +112,7 @@ def test_queries_count_the_same_however_long_and_rich_they_are():
     grades = wo.Grades(y, np.repeat([0, 1], sizes))
     risk = PlaceRisk("exponential", grades, parse("ndcg@10").swap_terms(grades))
     gradient = risk(np.zeros(404)).gradient
-    assert risk.n_lists == 2 and risk.mass == 404
+    assert (risk.n_lists, risk.mass) == (2, 404)
     alone = wo.Grades(y[:4])
     share = PlaceRisk("exponential", alone, parse("ndcg@10").swap_terms(alone))(np.zeros(4)).gradient / 4
     assert gradient[:4] / (404 / 2) == pytest.approx(share)
@@ -127,7 +127,7 @@ def test_lists_that_no_swap_changes_have_no_say():
 
 
 def test_a_metric_that_no_swap_is_known_of_says_which_are():
-    with pytest.raises(ValueError, match="nothing is known of what a swap.*ndcg, average_precision, precision"):
+    with pytest.raises(ValueError, match=r"nothing is known of what a swap.*ndcg, average_precision, precision"):
         parse("kendall_tau").swap_terms(wo.Grades([0, 1]))
 
 

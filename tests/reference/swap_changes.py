@@ -52,7 +52,7 @@ def err(k, highest):
 def orders(scores):
     """Return every order of the rows by falling score."""
     runs = [np.flatnonzero(scores == s).tolist() for s in sorted(set(scores.tolist()), reverse=True)]
-    return [sum(map(list, each), []) for each in product(*(permutations(run) for run in runs))]
+    return [[row for run in each for row in run] for each in product(*(permutations(run) for run in runs))]
 
 
 def changes(y, scores, metric):

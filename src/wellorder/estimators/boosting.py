@@ -9,7 +9,18 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, PlaceRisk, RiskAt, RowLoss, Squared, SquaredHinge, risk_at
+from ..losses import (
+    ROW_LOSSES,
+    GradedRows,
+    PairLoss,
+    PairSet,
+    PlaceRisk,
+    RiskAt,
+    RowLoss,
+    Squared,
+    SquaredHinge,
+    risk_at,
+)
 from ..order import (
     Balance,
     Comparisons,

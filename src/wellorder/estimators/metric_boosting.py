@@ -38,15 +38,21 @@ def read_metric(settings: MetricSettings) -> Metric:
     """Read the metric; refuse options that would say otherwise what pairs count."""
     metric = parse(settings.metric)
     if not isinstance(settings.loss, str) or settings.loss not in HELD_LOSSES:
-        raise ValueError(f"metric={str(metric)!r} takes loss {', '.join(map(repr, HELD_LOSSES))}, not {settings.loss!r}")
+        raise ValueError(
+            f"metric={str(metric)!r} takes loss {', '.join(map(repr, HELD_LOSSES))}, not {settings.loss!r}"
+        )
     if not isinstance(settings.order, str) or settings.order != "full":
-        raise ValueError(f"metric={str(metric)!r} says what a swap costs, and so does order={settings.order!r}: leave one out")
+        raise ValueError(
+            f"metric={str(metric)!r} says what a swap costs, and so does order={settings.order!r}: leave one out"
+        )
     if settings.consistent != "auto" and settings.consistent:
         raise ValueError("consistent=True is for costs that stay what they are; leave it 'auto', or metric out")
     if settings.balance == "pairs":
         raise ValueError(f"balance='pairs': with metric={str(metric)!r} every list counts the same; leave it 'auto'")
     if settings.stopping != "risk":
-        raise ValueError(f"stopping={settings.stopping!r}: with metric={str(metric)!r} rounds are counted by this metric")
+        raise ValueError(
+            f"stopping={settings.stopping!r}: with metric={str(metric)!r} rounds are counted by this metric"
+        )
     return metric
 
 
@@ -68,8 +74,8 @@ def metric_task(
     risk = PlaceRisk(HELD_LOSSES[settings.loss], training, metric.swap_terms(training))
     if not risk.n_lists:
         raise ValueError(
-            f"there is nothing to learn from: in none of the {training.n_groups:,} lists does a swap of two rows change "
-            f"{metric}; are their rows all alike, or fewer than the cut-off?"
+            f"there is nothing to learn from: in none of the {training.n_groups:,} lists does a swap of two rows "
+            f"change {metric}; are their rows all alike, or fewer than the cut-off?"
         )
     if held is None:
         return BoostTask(X, risk, None, n_groups=grades.n_groups)

@@ -750,7 +750,9 @@ class OrderEnsemble(Ranker):
             return None
         metric = parse(self.metric)
         if not isinstance(order, Grades) or order.ends is not None or order.weight is not None:
-            raise ValueError(f"metric={str(metric)!r} looks at places in lists of graded rows without weights; leave it out")
+            raise ValueError(
+                f"metric={str(metric)!r} looks at places in lists of graded rows without weights; leave it out"
+            )
         metric.swap_terms(order)
         return metric
 

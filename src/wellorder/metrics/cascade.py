@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def expected_reciprocal_rank(
     highest: float | None = None,
     empty: Empty = "skip",
 ) -> float:
-    r"""Expected reciprocal rank: one over the place where a reader stops, expected, and averaged over queries.
+    r"""One over the place where a reader stops: its expectation, averaged over queries (ERR).
 
     ERR@k = Σ_{p ≤ k} (1/p) R_p Π_{q < p} (1 − R_q) with R = (2^grade − 1) / 2^highest: the chance that a reader who
     has come to a row is satisfied there, and goes no further.
@@ -99,8 +100,8 @@ def stopping_chances(grades: Grades, highest: float | None) -> Floats:
     return np.append(np.exp2(values - top) - np.exp2(-top), 0.0)
 
 
-def _going_on(lists: Lists, stops: Floats, length: int) -> list[tuple[Ints, Floats]]:
-    """Return, place by place, which places of all lists these are and the chance that a reader gets beyond each.
+def _going_on(lists: Lists, stops: Floats, length: int) -> Iterator[tuple[Ints, Floats]]:
+    """Yield, place by place, which places of all lists these are and the chance that a reader gets beyond each.
 
     In a run of ties this is the mean of Π (1 − R) over which of its rows come first.
     """
@@ -113,17 +114,16 @@ def _going_on(lists: Lists, stops: Floats, length: int) -> list[tuple[Ints, Floa
     ends = lists.first + lists.run_size - 1
     whole = means[ends]  # of each run
     before = np.ones(len(ends))
-    out, chance = [], np.ones(len(lists.sizes))
+    chance = np.ones(len(lists.sizes))
     run_of = np.repeat(np.arange(len(ends)), lists.run_size)
     for place in range(min(length, int(np.max(lists.sizes, initial=0)))):
         places = (lists.begin + place)[lists.sizes > place]
         run = run_of[places]
         opens = places == lists.first[run]
         before[run[opens]] = chance[lists.group[places[opens]]]
-        out.append((places, before[run] * means[places]))
+        yield places, before[run] * means[places]
         closes = places == ends[run]
         chance[lists.group[places[closes]]] = before[run[closes]] * whole[run[closes]]
-    return out
 
 
 def _first_means(stays: Floats) -> Floats:

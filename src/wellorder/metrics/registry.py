@@ -119,7 +119,7 @@ class Definition:
     parts: Callable[..., PairShare | MeanShare | ListValues | VoteValues | TauParts | RowValues | str] | None = None
     """As the function, but returns what that is the mean of: how sure it is follows from these. None: from nothing."""
     swaps: Callable[..., SwapTerms] | None = None
-    """What a swap of two rows changes in it, of (grades, length of the longest list): what a model can be trained by."""
+    """What a swap of two rows changes in it, of (grades, longest list): what a model can be trained by."""
 
     @property
     def supervision(self) -> Kind:
@@ -294,8 +294,8 @@ _DEFINITIONS = (
         "err",
         greater_is_better=True,
         title="expected reciprocal rank",
-        meaning="One over the place where a reader who goes down the list, and stops the sooner the better a row is, is "
-        "expected to stop.",
+        meaning="One over the place where a reader stops who goes down the list, and the sooner the better rows are: "
+        "its expectation.",
         needs="lists",
         bounds=(0, 1),
         aliases=("expected_reciprocal_rank",),

@@ -58,4 +58,4 @@ def _places(length: int, k: int | None) -> Floats:
 
 def _drops(worth: Floats) -> Floats:
     """Return how much less each place is worth than the one before it; nothing is, beyond the last."""
-    return worth - np.append(worth[1:], 0.0)
+    return np.asarray(worth - np.append(worth[1:], 0.0))

@@ -202,7 +202,7 @@ def best_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple
 
 
 def diagonal_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple[float, Floats, RiskAt]:
-    r"""Go −⟨g, h⟩ / Σ D_i (h_i − h̄)² along h, h̄ being its mean by D: one Newton step, the Hessian taken for its diagonal.
+    r"""Go −⟨g, h⟩ / Σ D_i (h_i − h̄)² along h, h̄ being its mean by D: Newton's step by the Hessian's diagonal.
 
     For a risk whose weights change with the scores: a line search would look at another risk at every trial.
     """

@@ -42,7 +42,7 @@ _PARTS = 4
 
 
 class SwapTerms(NamedTuple):
-    """What a metric says of a swap, but for a factor a list, which goes where a list's weights are made to sum to one."""
+    """What a metric says of a swap, but for a factor a list, which goes where its weights are made to sum to one."""
 
     change: Change
     gain: Floats
@@ -73,7 +73,7 @@ class _Runs(NamedTuple):
     size: Ints
     first: Ints  # the first cell of each run, counted from the list's first
     gain: Floats  # of each cell
-    count: Ints
+    n_in_cell: Ints
     of_row: Ints  # the cell of each row, counted from the list's first; −1: below the first k places
 
 
@@ -123,18 +123,22 @@ def _part_sums(part: tuple[Places, slice], scores: Floats, loss: HeldLoss) -> Pl
     s, n, n_lists = scores[rows], len(places.gain), len(places.bounds) - 1
     order = np.arange(n) if len(places.drops) <= _FEW_PLACES else _by_score(places.bounds, s)
     runs = _Runs(
-        *(np.zeros(n_lists, np.int64) for _ in range(2)),
-        np.zeros(n),
-        *(np.zeros(n, np.int64) for _ in range(3)),
-        np.zeros(n),
-        *(np.zeros(n, np.int64) for _ in range(2)),
+        n_runs=np.zeros(n_lists, np.int64),
+        n_cells=np.zeros(n_lists, np.int64),
+        score=np.zeros(n),
+        begin=np.zeros(n, np.int64),
+        size=np.zeros(n, np.int64),
+        first=np.zeros(n, np.int64),
+        gain=np.zeros(n),
+        n_in_cell=np.zeros(n, np.int64),
+        of_row=np.zeros(n, np.int64),
     )
     k = int(min(len(places.drops), np.diff(places.bounds).max(initial=0)))
-    _find_runs(places.bounds, places.gain, s, order, np.int64(k), np.zeros(k + 1), *runs)
+    _find_runs(places.bounds, places.gain, s, order, k, np.zeros(k + 1), *runs)
     weights = _weigh(places, runs)
     value, total, gradient, diagonal = np.zeros(n_lists), np.zeros(n_lists), np.zeros(n), np.zeros(n)
     room = np.zeros(n), np.zeros(n), np.zeros(n)  # of each cell: gradient, curvature, running sums
-    kind = np.int64(_LOSSES.index(loss))
+    kind = _LOSSES.index(loss)
     _visit(kind, places.bounds, places.gain, s, *runs, *weights, value, total, gradient, diagonal, *room)
     return PlaceSums(value, total, gradient, diagonal)
 
@@ -170,14 +174,14 @@ def _weigh(places: Places, runs: _Runs) -> _Weights:
         _weigh_discounts(*known, weights.start, weights.end, weights.inside)
     elif places.change == "precisions":
         _weigh_precisions(
-            *known, runs.gain, runs.count, weights.start, weights.variant, weights.end, weights.mid, weights.inside
+            *known, runs.gain, runs.n_in_cell, weights.start, weights.variant, weights.end, weights.mid, weights.inside
         )
     else:
         room = np.zeros((4, len(places.drops) + 2))
         _weigh_cascade(
             *known,
             runs.gain,
-            runs.count,
+            runs.n_in_cell,
             weights.start,
             weights.scale,
             weights.variant,
@@ -186,6 +190,7 @@ def _weigh(places: Places, runs: _Runs) -> _Weights:
             weights.table,
             table_at,
             room,
+            -1,
         )
     return weights
 
@@ -425,6 +430,7 @@ def _weigh_cascade(
     table: Floats,
     table_at: Ints,
     room: Floats,
+    nobody: int,
 ) -> None:
     """Variant 1: the row that stands above has 1 − g = 0, which all below it owe to this row alone."""
     whole, less, less_two = room[0], room[1], room[2]
@@ -440,7 +446,7 @@ def _weigh_cascade(
             is_long = m >= 2 * length + 3
             plain = going_on if ends == 0 else 0.0
             freed = going_on if ends == 1 else 0.0
-            _chances(gain, count, low, high, -1, -1, length, whole)
+            _chances(gain, count, low, high, nobody, nobody, length, whole)
             between = 0.0
             for t in range(1, length + 1):
                 between += drops[begin[at] + t - 1] * whole[t]
@@ -450,7 +456,7 @@ def _weigh_cascade(
                 if is_long:
                     _less_one(whole, m, stays, length, less)
                 else:
-                    _chances(gain, count, low, high, cell, -1, length, less)
+                    _chances(gain, count, low, high, cell, nobody, length, less)
                 is_in, is_out = 0.0, 0.0
                 for t in range(1, length + 1):
                     drop = drops[begin[at] + t - 1]
