@@ -12,7 +12,7 @@ from wellorder.metrics import METRICS, parse
 
 HELD = {"exponential": "exponential", "logistic": "logistic", "squared_hinge": "squared_hinge"}
 CHANGES = {
-    "ndcg": lambda k, top: swap_changes.ndcg(k, gain=lambda y: 2.0**y),
+    "ndcg": swap_changes.ndcg,
     "precision": lambda k, top: swap_changes.precision(k),
     "average_precision": lambda k, top: swap_changes.average_precision(k),
     "reciprocal_rank": lambda k, top: swap_changes.reciprocal_rank(k),

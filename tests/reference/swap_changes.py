@@ -9,8 +9,8 @@ import numpy as np
 from . import pairs as pair_losses
 
 
-def ndcg(k, gain=lambda y: 2.0**y - 1.0):
-    """DCG at the first k places; the best order's is a constant of the list."""
+def ndcg(k, highest=None, gain=lambda y: 2.0**y - 1.0):
+    """DCG at the first k places; the best order's is a constant of the list, and so is the highest grade."""
     return lambda ordered: sum(gain(y) / np.log2(1.0 + p) for p, y in enumerate(ordered, 1) if k is None or p <= k)
 
 

@@ -597,8 +597,7 @@ def _visit(
                 for later in range(run + 1, last + 1):
                     between = start[c] + scale[c] * (mid[z, later - 1] - mid[z, run])
                     d = run_score[run] - run_score[later]
-                    value_up, slope_up, bend_up = _loss(kind, d)
-                    value_down, slope_down, bend_down = _loss(kind, -d)
+                    known, v, s, b = 0.0, 0.0, 0.0, 0.0  # the side for which the loss is at hand
                     after = offset + (n_in if later == last else first[later + 1])
                     for e in range(offset + first[later], after):
                         apart = cell_gain[c] - cell_gain[e]
@@ -606,19 +605,16 @@ def _visit(
                             continue
                         w = abs(apart) * (between + scale[c] * end[z, e])
                         n_pairs = count[c] * count[e]
+                        side = 1.0 if apart > 0.0 else -1.0
+                        if side != known:
+                            known = side
+                            v, s, b = _loss(kind, side * d)
+                        pull[c] += side * w * count[e] * s
+                        pull[e] -= side * w * count[c] * s
+                        bend[c] += w * count[e] * b
+                        bend[e] += w * count[c] * b
                         mass += w * n_pairs
-                        if apart > 0.0:
-                            pull[c] += w * count[e] * slope_up
-                            pull[e] -= w * count[c] * slope_up
-                            bend[c] += w * count[e] * bend_up
-                            bend[e] += w * count[c] * bend_up
-                            risk += w * n_pairs * value_up
-                        else:
-                            pull[c] -= w * count[e] * slope_down
-                            pull[e] += w * count[c] * slope_down
-                            bend[c] += w * count[e] * bend_down
-                            bend[e] += w * count[c] * bend_down
-                            risk += w * n_pairs * value_down
+                        risk += w * n_pairs * v
                 weight[c] = start[c] + scale[c] * (mid[z, last] - mid[z, run])
         n_top = begin[last] + size[last]
         if n_top < bounds[g + 1] - offset:
@@ -629,26 +625,19 @@ def _visit(
                 own_pull, own_bend = 0.0, 0.0
                 for run in range(offset, last):
                     d = run_score[run] - scores[row]
-                    known = 0
-                    v, s, b = 0.0, 0.0, 0.0
+                    known, v, s, b = 0.0, 0.0, 0.0, 0.0
                     for c in range(offset + first[run], offset + first[run + 1]):
                         apart = cell_gain[c] - gain[row]
                         if apart == 0.0:
                             continue
                         w = abs(apart) * weight[c]
+                        side = 1.0 if apart > 0.0 else -1.0
+                        if side != known:
+                            known = side
+                            v, s, b = _loss(kind, side * d)
                         mass += w * count[c]
-                        if apart > 0.0:
-                            if known != 1:
-                                v, s, b = _loss(kind, d)
-                                known = 1
-                            pull[c] += w * s
-                            own_pull -= w * count[c] * s
-                        else:
-                            if known != 2:
-                                v, s, b = _loss(kind, -d)
-                                known = 2
-                            pull[c] -= w * s
-                            own_pull += w * count[c] * s
+                        pull[c] += side * w * s
+                        own_pull -= side * w * count[c] * s
                         bend[c] += w * b
                         own_bend += w * count[c] * b
                         risk += w * count[c] * v
@@ -690,19 +679,13 @@ def _visit(
                     d = run_score[last] - scores[row]
                     # with cells of lower gains this row should stand above: their sums are for the row itself
                     w = abs(gain[row] * seen - of_seen)
-                    if turn == 0:
-                        v, s, b = _loss(kind, -d)
-                        gradient[row] -= w * s
-                    else:
-                        v, s, b = _loss(kind, d)
-                        gradient[row] += w * s
+                    side = -1.0 if turn == 0 else 1.0
+                    v, s, b = _loss(kind, side * d)
+                    gradient[row] += side * w * s
                     diagonal[row] += w * b
                     mass += w
                     # and for cells yet to come it is the row of the other side
-                    if turn == 0:
-                        v, s, b = _loss(kind, d)
-                    else:
-                        v, s, b = _loss(kind, -d)
+                    v, s, b = _loss(kind, -side * d)
                     v_seen += v
                     v_of += v * gain[row]
                     s_seen += s
