@@ -353,7 +353,7 @@ def test_the_default_library_suits_the_data():
     assert exact["rbf-wide"].n_components == "auto"  # it weighs next to nothing
     assert dict(last_members(list(many.items()), weights, 20_001, 1))["rbf"].n_components == "auto"
     grouped = dict(default_members(X, wo.Grades(y, np.arange(80) % 4), 0))
-    assert grouped["trees"].balance == "groups"
+    assert grouped["trees"].balance == "auto"  # which says that every list counts the same
 
 
 @pytest.mark.filterwarnings("ignore:the model is degenerate")

@@ -22,13 +22,25 @@ from ..methods import (
     too_many_columns,
     tree_shapes,
 )
-from ..order import Balance, OrderGraph
-from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees
+from ..order import OrderGraph
+from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees, diagonal_step
 from ..spaces import Bumps, Forest
 from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
 from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses, validate_data
-from .boosting import SMALL_RATE, BoostRows, BoostTask, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
+from .boosting import (
+    SMALL_RATE,
+    BoostRows,
+    BoostTask,
+    list_rate,
+    ordinal_task,
+    pair_task,
+    squared_task,
+    sweeps_for,
+    tree_rate,
+    tree_size,
+)
+from .metric_boosting import metric_task
 from .ordinal_model import OrdinalModel
 
 
@@ -42,7 +54,8 @@ _PAIR_LOSSES = {"pairs": "exponential"} | {name: name for name, loss in LOSSES.i
 _ORDINAL_LOSSES = ("orboost", "proportional_odds")
 _NUMBERS = dict.fromkeys(("n_estimators", "n_iter_no_change", "max_leaf_nodes", "min_samples_leaf"), check_whole)
 _NUMBERS |= dict.fromkeys(("learning_rate", "validation_fraction", "width", "l2_regularization"), check_positive)
-_UNSET = {"n_iter_no_change": None, "learning_rate": "auto", "l2_regularization": 0}
+_UNSET: dict[str, Any] = {"n_iter_no_change": None, "l2_regularization": 0}
+_UNSET |= dict.fromkeys(("learning_rate", "max_leaf_nodes", "min_samples_leaf"), "auto")
 _FLOATS = (np.float64, np.float32)
 _FITTED = {"classes_", "learner_weights_", "learners_", "pieces_", "thresholds_", "validation_risk_"}
 
@@ -66,6 +79,12 @@ class OrderBoost(OrdinalModel):
         where grades are text). A loss over pairs of your own is as in :class:`RankSVM`, with a curvature at 0.
     order : {"full", "chain", "linear", "dcg"}, OrderGraph or array of shape (r, r), default="full"
         Which levels are compared and what a swap costs; for losses over pairs only.
+    metric : str or Metric, default=None
+        A metric of places in a list that pairs weigh by: "ndcg@10", "precision@5", "map", "err@10", "mrr", … A pair
+        then weighs what its swap would change in the metric at the present scores (LambdaMART), ties in exact
+        expectation, and every list counts the same. Any length of lists and number of levels; O(n·k) a round for a
+        cut-off k, all pairs without. It takes the losses "pairs", "logistic" and "squared_hinge", and rows without
+        weights. ``n_iter_no_change`` then stops by the metric on lists kept apart.
     consistent : {"auto", True, False}, default="auto"
         Whether the losses over pairs use the consistent form. "auto": where the costs over the levels present allow
         it: "linear" and "dcg" always, "full" up to three levels. True: an error where they do not. False: plain pairs.
@@ -87,14 +106,15 @@ class OrderBoost(OrdinalModel):
     stopping : {"risk", "swaps"}, default="risk"
         What is measured on the validation rows: the risk, or the share of swapped pairs, which a loss over pairs may
         go on lowering after its risk has begun to rise: a few bad mistakes weigh much in it.
-    balance : {"pairs", "groups"}, default="pairs"
-        Every pair counts the same, or every group.
+    balance : {"auto", "pairs", "groups"}, default="auto"
+        Every pair counts the same, or every group. "auto": every group, where there are some and rows have one weight.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
     width : float, default=0.5
         σ² of the bumps, on standardised columns.
-    max_leaf_nodes, min_samples_leaf, l2_regularization : default=31, 20, 0.0
-        As in scikit-learn's HistGradientBoosting; for trees only.
+    max_leaf_nodes, min_samples_leaf, l2_regularization : default="auto", "auto", 0.0
+        As in scikit-learn's HistGradientBoosting; for trees only. "auto": 31 leaves of 20 rows or more; of lists, 15
+        leaves of 20 to 50 rows, the more the more rows there are.
     random_state : int, RandomState or None, default=None
         Seed for the rows kept apart and for what learners draw.
 
@@ -105,7 +125,8 @@ class OrderBoost(OrdinalModel):
     train_risk_ : array
         The mean risk of the training rows after each round made.
     validation_risk_ : array
-        The same of the validation rows, where there were some; with stopping="swaps" their share of swapped pairs.
+        The same of the validation rows, where there were some; with stopping="swaps" their share of swapped pairs, with
+        a metric one minus its value.
     consistent_ : bool
         Whether the risk over pairs was the consistent one; with two levels it is.
     thresholds_ : array of shape (r − 1,)
@@ -132,6 +153,7 @@ class OrderBoost(OrdinalModel):
     References
     ----------
     Uematsu, Lee (2013), Statistical optimality in multipartite ranking and ordinal regression: Theorem 4.
+    Burges (2010), From RankNet to LambdaRank to LambdaMART: an overview.
 
     Examples
     --------
@@ -161,6 +183,7 @@ class OrderBoost(OrdinalModel):
         loss: str = "pairs",
         *,
         order: Any = "full",
+        metric: Any = None,
         consistent: Any = "auto",
         learner: Any = "gaussian",
         n_estimators: int = 300,
@@ -168,16 +191,17 @@ class OrderBoost(OrdinalModel):
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
         stopping: str = "risk",
-        balance: Balance = "pairs",
+        balance: Any = "auto",
         levels: Any = None,
         width: float = 0.5,
-        max_leaf_nodes: int = 31,
-        min_samples_leaf: int = 20,
+        max_leaf_nodes: Any = "auto",
+        min_samples_leaf: Any = "auto",
         l2_regularization: float = 0.0,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.order = order
+        self.metric = metric
         self.consistent = consistent
         self.learner = learner
         self.n_estimators = n_estimators
@@ -272,6 +296,8 @@ class OrderBoost(OrdinalModel):
     def _make_task(self, rows: BoostRows, beside: BoostRows | None, rng: np.random.Generator) -> BoostTask:
         share = 0.0 if self.n_iter_no_change is None or beside is not None else float(self.validation_fraction)
         loss = self._pair_loss
+        if self.metric is not None:
+            return metric_task(self, rows, beside, share, rng)
         if loss is not None:
             with sweeps_for(loss, rows.X.shape[0], self.n_estimators):
                 return pair_task(self, loss, rows, beside, share, rng)
@@ -279,7 +305,7 @@ class OrderBoost(OrdinalModel):
         if (
             not named_full
             or (self.consistent != "auto" and self.consistent)
-            or self.balance != "pairs"
+            or self.balance == "groups"
             or self.stopping != "risk"
         ):
             raise ValueError(
@@ -299,23 +325,34 @@ class OrderBoost(OrdinalModel):
         return find_loss(self.loss)
 
     def _grow(self, task: BoostTask, rng: np.random.Generator) -> BoostResult:
-        rate = self.learning_rate
-        if rate == "auto":
-            rate = 1.0
-            if isinstance(self.learner, str) and self.learner == "tree":
-                rate = SMALL_RATE if self._pair_loss is None else tree_rate(task.X.shape[0], self.n_estimators)
-        rounds = Rounds(self.n_estimators, float(rate), self.n_iter_no_change)
+        in_lists = task.n_groups > 1 and self._pair_loss is not None
+        rounds = Rounds(self.n_estimators, self._rate(task, in_lists), self.n_iter_no_change)
+        rule = None if self.metric is None else diagonal_step
         if not isinstance(self.learner, str):
-            return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng)
+            return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng, rule=rule)
         if self.learner == "gaussian":
-            return boost_bumps(task.X, task.risk.weight, task.risk, task.validation, rounds, width=self.width)
+            weight = task.risk.weight
+            return boost_bumps(task.X, weight, task.risk, task.validation, rounds, width=self.width, rule=rule)
+        leaves, fewest = tree_size(task.X.shape[0], in_lists)
         shape = TreeShape(
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
+            max_leaf_nodes=leaves if self.max_leaf_nodes == "auto" else self.max_leaf_nodes,
+            min_samples_leaf=fewest if self.min_samples_leaf == "auto" else self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
         )
         seed = int(rng.integers(2**31 - 1))
         return boost_trees(task.X, task.risk, task.validation, rounds, seed=seed, params=shape)
+
+    def _rate(self, task: BoostTask, in_lists: bool) -> float:
+        """Return the learning rate, chosen by the size of the data if nobody has set it."""
+        if self.learning_rate != "auto":
+            return float(self.learning_rate)
+        if not (isinstance(self.learner, str) and self.learner == "tree"):
+            return 1.0
+        if self._pair_loss is None:
+            return SMALL_RATE
+        if in_lists:
+            return list_rate(task.n_groups, self.n_estimators)
+        return tree_rate(task.X.shape[0], self.n_estimators)
 
     def _store(self, task: BoostTask, result: BoostResult) -> None:
         pieces = result.pieces
@@ -350,7 +387,7 @@ class OrderBoost(OrdinalModel):
             check_option(self.loss, "loss", (*_PAIR_LOSSES, *_ORDINAL_LOSSES, "squared"))
         elif not _bends(find_loss(self.loss)):
             raise ValueError(f"loss={self.loss!r} has no curvature at 0, where boosting starts; give one that has")
-        check_option(self.balance, "balance", ("pairs", "groups"))
+        check_option(self.balance, "balance", ("auto", "pairs", "groups"))
         check_option(self.stopping, "stopping", ("risk", "swaps"))
         if not isinstance(self.consistent, bool | np.bool_) and self.consistent != "auto":
             raise ValueError(f"consistent must be 'auto', True or False, got {self.consistent!r}")
@@ -361,7 +398,7 @@ class OrderBoost(OrdinalModel):
         for name, check in _NUMBERS.items():
             if name not in _UNSET or getattr(self, name) != _UNSET[name]:
                 check(getattr(self, name), name)
-        if self.max_leaf_nodes < 2:
+        if self.max_leaf_nodes != "auto" and self.max_leaf_nodes < 2:
             raise ValueError("max_leaf_nodes must be at least 2: a tree with one leaf orders nothing")
         if not self.validation_fraction < 1:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {self.validation_fraction!r}")
@@ -394,10 +431,18 @@ def order_shapes(size: Size) -> Grid:
     more numbers of trees, if there are rows enough to make its sweeps worth it.
     """
     if size.largest_group < size.n_rows:
-        return {**tree_shapes(size), "balance": ["groups"]}
+        return {**tree_shapes(size), "balance": ["groups"], "learning_rate": [SMALL_RATE]}
     if not FEW_ROWS < size.n_rows <= MANY_ROWS:
         return tree_shapes(size)
     return {"max_leaf_nodes": [7, 31], "n_estimators": [60, 300], "loss": ["pairs", "squared_hinge"]}
+
+
+def order_shapes_at_top(size: Size, metric: str) -> Grid:
+    """As many points, of pairs that weigh what their swap changes in the metric."""
+    if size.two_weights:
+        return order_shapes(size)
+    shapes = tree_shapes(size)
+    return {**shapes, "metric": [metric], "learning_rate": [0.05 if size.n_rows <= MANY_ROWS else 0.1]}
 
 
 METHODS = {
@@ -405,6 +450,7 @@ METHODS = {
         "trees, boosted over every pair",
         lambda: OrderBoost(learner="tree"),
         order_shapes,
+        grid_at_top=order_shapes_at_top,
         takes_two_weights=True,
         objection=no_trees,
         memory=for_trees,

@@ -23,9 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, read_ranker_weights
 from ..deadline import TimeIsUp, deadline, seconds_left, time_is_up, warn_of_time
-from ..losses import LOSSES, PairSet, best_threshold
+from ..losses import LOSSES, PairSet, PlaceRisk, best_threshold
 from ..methods import KERNEL_TOL, ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
-from ..metrics import comparison_error
+from ..metrics import Metric, comparison_error, parse
 from ..order import Comparisons, Grades, ListedPairs, Times, encode_groups, make_pairs
 from ..samples import Given, Sample
 from ..solvers import Objective, Point, SolveResult, make_problem
@@ -51,6 +51,7 @@ from .baselines import RidgeRanker
 from .boosted_trees import BoostedTrees
 from .compare_svm import CompareSVM
 from .cox_ranker import CoxRanker
+from .metric_weights import weights_at_places
 from .order_boost import OrderBoost
 from .rank_svm import MOST_KERNEL_ROWS, RankSVM, kernel_suits
 
@@ -161,11 +162,18 @@ class GradedFolds(Folds):
 
     def pairs(self) -> PairSet:
         """Return the pairs of rows of one fold and one list."""
-        grades, fold = self.grades, self.fold
-        level = np.where(fold >= 0, grades.level, -1).astype(np.int32)
-        group = np.maximum(fold, 0) + (0 if grades.group is None else grades.group.astype(np.int64) * (self.n_folds))
-        codes = np.unique(group, return_inverse=True)[1].astype(np.int32)
-        return make_pairs(level, codes, grades.weight, grades.graph, "pairs", ends=grades.ends)
+        grades = self.grades
+        level = np.where(self.fold >= 0, grades.level, -1).astype(np.int32)
+        return make_pairs(level, self._list_codes(), grades.weight, grades.graph, "pairs", ends=grades.ends)
+
+    def lists(self) -> Grades:
+        """Return the grades of rows that are held out at some time, rows of one fold and one list in a group."""
+        codes = self._list_codes()
+        return Grades(np.where(self.fold >= 0, self.grades.values, np.nan), codes)
+
+    def _list_codes(self) -> Ints:
+        own = 0 if self.grades.group is None else self.grades.group.astype(np.int64) * self.n_folds
+        return np.unique(np.maximum(self.fold, 0) + own, return_inverse=True)[1].astype(np.int32)
 
 
 class ComparedFolds(Folds):
@@ -414,18 +422,19 @@ def check_members(estimators: Any, reserved: set[str]) -> Members:
     return members
 
 
-def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
+def default_members(X: Any, order: Grades | Comparisons, seed: int, metric: str | None = None) -> Members:
     """Return a small library that suits the data; columns should be scaled alike.
 
     Linear, Gaussian kernels of three widths, trees, and least squares: of each the settings that are best most often,
     and the weights choose among them. Kernels of many rows go through landmarks (:func:`last_members`); many columns
-    have linear members only.
+    have linear members only. With a metric of places in a list, pairs weigh what the metric makes of them: as DCG's
+    costs in linear and kernel members, and in trees by what their swap changes.
     """
     n, d = X.shape
     compared = isinstance(order, Comparisons)
     row_by_row = isinstance(order, Grades) and order.ends is None  # a grade says what to predict
-    balance = "groups" if isinstance(order, Grades) and order.lists is not None else "pairs"
-    members: list[tuple[str, Any]] = [("rank-svm", RankSVM())]
+    costs: dict[str, Any] = {} if metric is None else {"order": "dcg", "balance": "groups"}
+    members: list[tuple[str, Any]] = [("rank-svm", RankSVM(**costs))]
     if compared:
         members += [("rank-svm-weak", RankSVM(C=0.01)), ("compare-svm", CompareSVM(loss="squared_hinge"))]
     elif row_by_row:
@@ -441,10 +450,12 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
         ("rbf-wide", 10.0, 0.3),
         ("rbf-widest", 100.0, 0.1),
     ):
-        members.append((name, RankSVM(C, kernel="rbf", gamma=width * unit, random_state=seed, **through)))
+        members.append((name, RankSVM(C, kernel="rbf", gamma=width * unit, random_state=seed, **through, **costs)))
     if n < _FEWEST_ROWS:
         return members
-    shape: dict[str, Any] = {"learner": "tree", "balance": balance, "random_state": seed}
+    shape: dict[str, Any] = {"learner": "tree", "random_state": seed}
+    if metric is not None:
+        shape["metric"] = metric
     members.append(("trees", OrderBoost(max_leaf_nodes=7, n_estimators=100, **shape)))
     slowly: dict[str, Any] = {"n_estimators": 600, "learning_rate": 0.05}
     is_large = is_large and n <= MOST_KERNEL_ROWS  # as far as so many trees take no longer than kernels
@@ -525,6 +536,10 @@ class OrderEnsemble(Ranker):
         one list.
     weights : {"learned", "equal"}, mapping or array, default="learned"
         How the weights are found, or the weights themselves, by name or in the order of the members.
+    metric : str or Metric, default=None
+        A metric of places in a list, as "ndcg@10", to go by instead of swapped pairs: a pair then weighs what its swap
+        changes in the metric at the ensemble's scores, every list counts the same, and the members of the default
+        library are of forms that suit it. For grades without weights.
     n_folds : int, default=5
         Most folds. With groups, whole groups are held out; comparisons of the same two items stay together.
     C : float, default=1.0
@@ -590,6 +605,7 @@ class OrderEnsemble(Ranker):
         *,
         combine: str = "scores",
         weights: Any = "learned",
+        metric: Any = None,
         n_folds: int = 5,
         C: float = 1.0,
         n_jobs: int | None = None,
@@ -599,6 +615,7 @@ class OrderEnsemble(Ranker):
         self.estimators = estimators
         self.combine = combine
         self.weights = weights
+        self.metric = metric
         self.n_folds = n_folds
         self.C = C
         self.n_jobs = n_jobs
@@ -647,11 +664,13 @@ class OrderEnsemble(Ranker):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         folds = self._make_folds(X, y, groups, sample_weight, rng)
         order = folds.grades if isinstance(folds, GradedFolds) else folds.comparisons
-        members = default_members(X, order, int(rng.integers(2**31 - 1))) if given is None else given
+        metric = self._read_metric(order)
+        called = None if metric is None else str(metric)
+        members = default_members(X, order, int(rng.integers(2**31 - 1)), called) if given is None else given
         self.n_groups_ = order.n_groups
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
-        self.weights_ = self._choose_weights(points, folds)
+        self.weights_ = self._choose_weights(points, folds, metric)
         if given is None and isinstance(folds, GradedFolds):
             members = last_members(members, self.weights_, X.shape[0], effective_n_jobs(self.n_jobs))
         self._fit_members(members, folds)
@@ -726,7 +745,20 @@ class OrderEnsemble(Ranker):
             warnings.warn(f"nothing can be held out, and weights are not learned: {error}", stacklevel=4)
             return None
 
-    def _choose_weights(self, points: Floats | None, folds: GradedFolds | ComparedFolds) -> Floats:
+    def _read_metric(self, order: Grades | Comparisons) -> Metric | None:
+        if self.metric is None:
+            return None
+        metric = parse(self.metric)
+        if not isinstance(order, Grades) or order.ends is not None or order.weight is not None:
+            raise ValueError(
+                f"metric={str(metric)!r} looks at places in lists of graded rows without weights; leave it out"
+            )
+        metric.swap_terms(order)
+        return metric
+
+    def _choose_weights(
+        self, points: Floats | None, folds: GradedFolds | ComparedFolds, metric: Metric | None
+    ) -> Floats:
         n = len(self.names_)
         if not isinstance(self.weights, str):
             return read_member_weights(self.weights, self.names_)
@@ -734,11 +766,16 @@ class OrderEnsemble(Ranker):
             return np.full(n, 1.0 / n)
         pairs = folds.pairs()
         total = 0.0
-        if pairs.n_pairs:
-            found = nonnegative_newton(make_problem(LinearSpace(points), pairs, LOSSES["squared_hinge"], self.C))
-            total = float(found.coef.sum())
+        if metric is not None and isinstance(folds, GradedFolds):
+            lists = folds.lists()
+            risk = PlaceRisk("squared_hinge", lists, metric.swap_terms(lists))
+            coef = weights_at_places(points, risk, self.C) if risk.n_lists else np.zeros(n)
+            total = float(coef.sum())
+        elif pairs.n_pairs:
+            coef = nonnegative_newton(make_problem(LinearSpace(points), pairs, LOSSES["squared_hinge"], self.C)).coef
+            total = float(coef.sum())
         if total > 0:
-            shares = found.coef / total
+            shares = coef / total
             shares[shares < _LEAST_SHARE] = 0.0
             return np.asarray(shares / shares.sum())
         warnings.warn(
@@ -832,5 +869,6 @@ METHODS = {
         objection=too_many_fits,
         predicts_ties=True,
         memory=for_members,
+        follows_places="metric",
     ),
 }

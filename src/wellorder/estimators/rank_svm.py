@@ -12,6 +12,7 @@ from ..methods import (
     MOST_SEARCHED_KERNEL,
     Method,
     Size,
+    at_top,
     costs,
     for_kernel,
     for_linear,
@@ -300,11 +301,14 @@ def for_landmarks(size: Size, matrix_bytes: int) -> int:
 
 
 METHODS = {
-    "rank-svm": Method("linear, squared hinge over every pair", RankSVM, costs, takes_two_weights=True),
+    "rank-svm": Method(
+        "linear, squared hinge over every pair", RankSVM, costs, grid_at_top=at_top(costs), takes_two_weights=True
+    ),
     "rank-svm-rbf": Method(
         "Gaussian kernel, squared hinge over every pair",
         lambda: RankSVM(kernel="rbf"),
         kernel_costs,
+        grid_at_top=lambda size, metric: {**kernel_costs(size), "order": ["dcg"], "balance": ["groups"]},
         takes_two_weights=True,
         objection=too_many_rows,
         memory=for_kernel,

@@ -31,7 +31,7 @@ from ..writing import write_seconds
 from .evidence import keep_parts
 from .judging import rule_of, wants_probabilities
 from .leaderboard import Protocol
-from .methods import make_seeded
+from .methods import grid_of, make_seeded
 from .records import MOST_HELD_OUT, Record, plain
 from .searching import choose_params, sample_part, sample_size
 from .splits import Split
@@ -180,7 +180,7 @@ def run_trial(
             with deadline(left) as searching:
                 params = choose_params(
                     model,
-                    method.grid(part.size),
+                    grid_of(method, part.size, judged[0]),
                     part,
                     n_folds=protocol.inner_folds,
                     seed=seed,
@@ -249,7 +249,7 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
             took = _time_of_fit(_make(method, seed, protocol.measures), sample, seconds)
             if took > _STEADY:
                 took = min(took, _time_of_fit(_make(method, seed, protocol.measures), sample, seconds))
-            grid = method.grid(part.size)
+            grid = grid_of(method, part.size, protocol.measures[0])
         except Exception:  # whatever it is, the trial meets it as well
             return 0.0, 0.0
     n_searched = len(ParameterGrid(grid)) * (protocol.inner_folds - 1) if grid else 0
@@ -324,7 +324,7 @@ def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Pro
         task.fingerprint(),
         name,
         _params(method),
-        _grid(task, method, split),
+        _grid(task, method, split, protocol.measures[0]),
         versions(),
         split.train.tobytes(),
         split.test.tobytes(),
@@ -354,10 +354,10 @@ def _params(method: Method) -> Any:
         return str(error)
 
 
-def _grid(task: Task, method: Method, split: Split) -> Any:
+def _grid(task: Task, method: Method, split: Split, metric: Metric) -> Any:
     try:
         part = task.training_part(split.train)
-        grid, size = method.grid(part.size), sample_size(part, method.most_searched)
+        grid, size = grid_of(method, part.size, metric), sample_size(part, method.most_searched)
         return (grid, size) if size < len(part) else grid
     except _FAILURES as error:
         return str(error)  # the trial will fail of the same, and say so in its record

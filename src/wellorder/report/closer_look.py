@@ -30,6 +30,7 @@ from ..evaluation import (
     chances_of,
     explain,
     fit_rise,
+    grid_of,
     held_out_chances,
     importance,
     make_seeded,
@@ -575,15 +576,17 @@ class _Models:
         if name not in METHODS or record is None or record.problem is not None:
             return None
         method = METHODS[name]
-        grid = method.grid(self.task.training_part(split.train).size)
+        protocol = self.leaderboard.protocol
+        # the name of somebody's own metric may mean nothing here; nobody's grid asks for it
+        known = protocol.definition is not None or method.follows
+        measure = protocol.measures[0] if known else None
+        grid = grid_of(method, self.task.training_part(split.train).size, measure)
         # a record holds values as JSON has them; the grid has the values themselves
         params = {
             key: next((value for value in grid.get(key, []) if plain(value) == kept), kept)
             for key, kept in record.params.items()
         }
-        protocol = self.leaderboard.protocol
-        metric = protocol.measures[0] if method.follows else None  # asked where needed: its name may mean nothing here
-        model = make_seeded(method, trial_seed(protocol, split), metric).set_params(**params)
+        model = make_seeded(method, trial_seed(protocol, split), measure).set_params(**params)
         if probability and "probability" in model.get_params():
             model.set_params(probability=True)
         return TableRanker(model).fit(self.table.take(split.train))

@@ -11,6 +11,7 @@ from .boosting import (
     boost_bumps,
     boost_learner,
     boost_steps,
+    diagonal_step,
 )
 from .interior import InteriorSolution, RowLooks, interior_looks
 from .newton import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
@@ -45,6 +46,7 @@ __all__ = [
     "coarse_to_fine",
     "cutting_plane",
     "diagonal",
+    "diagonal_step",
     "gap_between",
     "interior_looks",
     "invert",

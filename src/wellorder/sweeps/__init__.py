@@ -53,6 +53,7 @@ from .factors import Factors, Joined, Rungs, block_log_sums, centre, cover_sums,
 from .games import LOGIT, N_COLUMNS, game_sweep
 from .links import Links, list_pairs, logistic_product, logistic_risk
 from .nodes import Nodes, TreeNodes, node_sums, tree_sums
+from .places import HeldLoss, Places, PlaceSums, SwapTerms, place_sums
 from .sides import FEW_ROWS, Edges, EdgeTable, Ladder, Side, argsort, bucket_rows, rising_sums, sort_rows
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "Edges",
     "Factors",
     "Floats",
+    "HeldLoss",
     "Ints",
     "Joined",
     "Ladder",
@@ -77,8 +79,11 @@ __all__ = [
     "Layout",
     "Links",
     "Nodes",
+    "PlaceSums",
+    "Places",
     "Rungs",
     "Side",
+    "SwapTerms",
     "TreeNodes",
     "add_rows",
     "all_finite",
@@ -108,6 +113,7 @@ __all__ = [
     "node_sums",
     "one_thread",
     "parallel_map",
+    "place_sums",
     "prefer_compiled",
     "ranges",
     "rank_there",
