@@ -16,6 +16,7 @@ from .kernel import (
     resolve_gamma,
     use_single,
 )
+from .lightgbm_trees import Categories
 from .linear import (
     CoefficientSpace,
     LinearSpace,
@@ -34,6 +35,7 @@ __all__ = [
     "KERNELS",
     "BumpSearch",
     "Bumps",
+    "Categories",
     "CoefficientSpace",
     "Forest",
     "Function",
