@@ -42,6 +42,7 @@ from .encode import TableEncoder, column_names, is_frame, own_levels, sheet_of
 from .lines import row_error
 from .roles import Roles, make_table, read_groups, read_names
 from .table import CONVENTIONS, PLAIN, ComparisonTable, PairTable, Signs, Table, pairs_of
+from .told_columns import encoder_for, tell_columns
 
 if TYPE_CHECKING:
     from ..ratings import Uncertainty
@@ -330,8 +331,9 @@ class TableRanker(Stored, BaseEstimator):
             ranker.set_params(levels=self.levels_)
         self.supervision_ = "grades"
         self.items_ = None
-        self.encoder_ = TableEncoder()
+        self.encoder_ = encoder_for(ranker)
         encoded = self.encoder_.fit_transform(table)
+        tell_columns(ranker, self.encoder_)
         if table.events is not None:
             self.ranker_ = ranker.fit(encoded, table.order())
         else:
@@ -347,8 +349,9 @@ class TableRanker(Stored, BaseEstimator):
                 "leave it out"
             )
         if table.described and getattr(ranker, "looks_at_features", True):
-            self.encoder_, self.items_ = TableEncoder(), None
+            self.encoder_, self.items_ = encoder_for(ranker), None
             encoded = self.encoder_.fit_transform(table.items)
+            tell_columns(ranker, self.encoder_)
         else:
             self.encoder_, self.items_ = None, [str(name) for name in table.items.names()]
             encoded = _identity(len(table.items))

@@ -22,10 +22,10 @@ from .base import (
     check_positive,
     check_whole,
     refuse_no_pairs,
-    validate_data,
     warn_of_one_score,
 )
 from .baselines import grade_ranks
+from .tree_columns import TreeInput
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank", "log_times")
 _FLOATS = (np.float64, np.float32)
@@ -34,7 +34,7 @@ _ORDINARY = 20
 """Weights up to this power of two, and down to its inverse, are at home in float32."""
 
 
-class BoostedTrees(Ranker):
+class BoostedTrees(TreeInput, Ranker):
     r"""LightGBM's own objectives, used as a ranker: a baseline for :class:`OrderBoost`, which boosts an order itself.
 
     .. math:: f = \sum_m \eta \, h_m, \qquad \min_f \sum_i \omega_i \, (t_i - f(x_i))^2
@@ -56,6 +56,8 @@ class BoostedTrees(Ranker):
         What each tree's values are multiplied by.
     max_leaf_nodes, min_samples_leaf, l2_regularization : default=31, 20, 0.0
         As in scikit-learn's HistGradientBoosting.
+    categories : sequence of columns or mask, default=None
+        The columns whose values are names, by name or place: trees split such a column into two sets.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
     random_state : int, RandomState or None, default=None
@@ -102,6 +104,7 @@ class BoostedTrees(Ranker):
         max_leaf_nodes: int = 31,
         min_samples_leaf: int = 20,
         l2_regularization: float = 0.0,
+        categories: Any = None,
         levels: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -111,6 +114,7 @@ class BoostedTrees(Ranker):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
+        self.categories = categories
         self.levels = levels
         self.random_state = random_state
 
@@ -127,7 +131,7 @@ class BoostedTrees(Ranker):
         sample_weight : array of shape (n,), optional
         """
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        X = self._read_columns(self._check_rows(X, reset=True))
         of_times = self.objective == "log_times"
         grades = as_order(y, groups, sample_weight, "full", self.levels, two_weights=of_times)
         if of_times and not isinstance(grades, Times):
@@ -146,8 +150,7 @@ class BoostedTrees(Ranker):
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        return np.asarray(self._forest().scores(X) + self.constant_)
+        return self._tree_scores(X, lambda rows: np.asarray(self._forest().scores(rows) + self.constant_))
 
     def _grow(self, X: Any, grades: Grades, seed: int) -> tuple[Forest, float]:
         """Return the trees, and what is added to their scores."""
@@ -164,6 +167,7 @@ class BoostedTrees(Ranker):
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
+            categories={k: len(values) for k, values in self._known_categories.items()},
         )
         if self.objective == "lambdarank":
             relevance = grades.level[rows]
@@ -197,11 +201,12 @@ class BoostedTrees(Ranker):
             raise ValueError("max_leaf_nodes must be at least 2: a tree with one leaf orders nothing")
 
     def _fitted_state(self) -> dict[str, Part]:
-        return super()._fitted_state() | {"pieces_": pieces(Forest), "constant_": number()}
+        own = {"pieces_": pieces(Forest), "constant_": number()}
+        return super()._fitted_state() | own | self._tree_state()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags = self._tag_trees(tags)
         tags.target_tags.required = True
         return tags
 

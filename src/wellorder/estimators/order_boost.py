@@ -6,7 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES, PairLoss, find_loss, implicit_costs, level_probabilities
@@ -27,9 +28,10 @@ from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boo
 from ..spaces import Bumps, Forest
 from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
 from ..sweeps import Array, Floats
-from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses, validate_data
+from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses
 from .boosting import SMALL_RATE, BoostRows, BoostTask, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
 from .ordinal_model import OrdinalModel
+from .tree_columns import TreeInput, number_categories
 
 
 def _bends(loss: PairLoss) -> bool:
@@ -47,7 +49,7 @@ _FLOATS = (np.float64, np.float32)
 _FITTED = {"classes_", "learner_weights_", "learners_", "pieces_", "thresholds_", "validation_risk_"}
 
 
-class OrderBoost(OrdinalModel):
+class OrderBoost(TreeInput, OrdinalModel):
     r"""Boosting for orders: f = Σ_m α_m h_m, each piece added where it lowers the risk most.
 
     .. math:: R(f) = \frac{1}{\sum W} \sum_{(i, j)} W_{ij} \, e^{-(f(x_i) - f(x_j))}
@@ -95,6 +97,8 @@ class OrderBoost(OrdinalModel):
         σ² of the bumps, on standardised columns.
     max_leaf_nodes, min_samples_leaf, l2_regularization : default=31, 20, 0.0
         As in scikit-learn's HistGradientBoosting; for trees only.
+    categories : sequence of columns or mask, default=None
+        The columns whose values are names, by name or place; for trees only, which split such a column into two sets.
     random_state : int, RandomState or None, default=None
         Seed for the rows kept apart and for what learners draw.
 
@@ -174,6 +178,7 @@ class OrderBoost(OrdinalModel):
         max_leaf_nodes: int = 31,
         min_samples_leaf: int = 20,
         l2_regularization: float = 0.0,
+        categories: Any = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
@@ -191,6 +196,7 @@ class OrderBoost(OrdinalModel):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
+        self.categories = categories
         self.random_state = random_state
 
     def fit(
@@ -220,11 +226,11 @@ class OrderBoost(OrdinalModel):
             BoostRows that say which round is best; none are kept apart then.
         """
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        X = self._read_columns(self._check_rows(X, reset=True))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         beside = self._read_validation(X_val, y_val, groups_val, sample_weight_val)
         task = self._make_task(BoostRows(X, y, groups, sample_weight), beside, rng)
-        for name in vars(self).keys() & _FITTED:
+        for name in vars(self).keys() & (_FITTED if self._is_trees else _FITTED | {"categories_"}):
             delattr(self, name)
         result = self._grow(task, rng)
         self._store(task, result)
@@ -236,8 +242,7 @@ class OrderBoost(OrdinalModel):
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        return np.asarray(self._pieces().scores(X) + self.constant_)
+        return self._tree_scores(X, lambda rows: np.asarray(self._pieces().scores(rows) + self.constant_))
 
     def predict(self, X: Any) -> Array:
         """Return scores; with an ordinal loss, grades in the labels that the model was fitted with."""
@@ -267,7 +272,8 @@ class OrderBoost(OrdinalModel):
             return None
         if X is None or y is None:
             raise ValueError("X_val and y_val must be passed together")
-        return BoostRows(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False), y, groups, weight)
+        X = number_categories(self._check_rows(X, reset=False), self._known_categories)
+        return BoostRows(X, y, groups, weight)
 
     def _make_task(self, rows: BoostRows, beside: BoostRows | None, rng: np.random.Generator) -> BoostTask:
         share = 0.0 if self.n_iter_no_change is None or beside is not None else float(self.validation_fraction)
@@ -292,6 +298,16 @@ class OrderBoost(OrdinalModel):
         return ordinal_task(self, numbered, rows, beside, share, rng)
 
     @property
+    def _is_trees(self) -> bool:
+        return isinstance(self.learner, str) and self.learner == "tree"
+
+    @property
+    def _takes_missing(self) -> bool:
+        if isinstance(self.learner, BaseEstimator):
+            return bool(get_tags(self.learner).input_tags.allow_nan)
+        return self._is_trees
+
+    @property
     def _pair_loss(self) -> PairLoss | None:
         """The loss over pairs; None where rows are taken alone."""
         if isinstance(self.loss, str):
@@ -302,7 +318,7 @@ class OrderBoost(OrdinalModel):
         rate = self.learning_rate
         if rate == "auto":
             rate = 1.0
-            if isinstance(self.learner, str) and self.learner == "tree":
+            if self._is_trees:
                 rate = SMALL_RATE if self._pair_loss is None else tree_rate(task.X.shape[0], self.n_estimators)
         rounds = Rounds(self.n_estimators, float(rate), self.n_iter_no_change)
         if not isinstance(self.learner, str):
@@ -313,6 +329,7 @@ class OrderBoost(OrdinalModel):
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
+            categories={k: len(values) for k, values in self._known_categories.items()},
         )
         seed = int(rng.integers(2**31 - 1))
         return boost_trees(task.X, task.risk, task.validation, rounds, seed=seed, params=shape)
@@ -376,11 +393,13 @@ class OrderBoost(OrdinalModel):
         else:
             state |= {"learners_": list_of(fitted("predict"), "m"), "learner_weights_": floats("m")}
         told = {"train_risk_": figures(ANY), "validation_risk_": absent_or(figures(ANY))}
+        if self._is_trees:
+            state |= self._tree_state()
         return state | {"constant_": number(), "n_estimators_": count(), "consistent_": truth()} | told
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags = self._tag_trees(tags)
         tags.target_tags.required = True
         if self.loss == "proportional_odds":
             tags.classifier_tags = ClassifierTags()  # asked for wherever there are probabilities

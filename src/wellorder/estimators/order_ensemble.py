@@ -487,7 +487,7 @@ def read_member_weights(weights: Any, names: list[str]) -> Floats:
 
 
 def input_tag(estimators: Any, name: str) -> bool:
-    """Say whether all members take such rows: ``sparse`` or ``allow_nan``."""
+    """Say whether all members take such rows: ``sparse``, ``allow_nan`` or ``categorical``."""
     if estimators is None:
         return name == "sparse"
     return all(bool(getattr(get_tags(member).input_tags, name)) for member in named(estimators).values())
@@ -797,6 +797,7 @@ class OrderEnsemble(Ranker):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = input_tag(self.estimators, "sparse")
         tags.input_tags.allow_nan = input_tag(self.estimators, "allow_nan")
+        tags.input_tags.categorical = input_tag(self.estimators, "categorical")
         tags.target_tags.required = True
         return tags
 

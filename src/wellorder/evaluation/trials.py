@@ -17,6 +17,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from threadpoolctl import threadpool_limits
 
@@ -174,9 +175,9 @@ def run_trial(
 
     with hear_warnings() as heard:
         try:
-            part = task.training_part(split.train)
             judged = protocol.measures
             model = _make(method, seed, judged)
+            part = task.training_part(split.train, model)
             with deadline(left) as searching:
                 params = choose_params(
                     model,
@@ -243,11 +244,12 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
     seed = trial_seed(protocol, split)
     with hear_warnings():
         try:
-            part = task.training_part(split.train)
+            model = _make(method, seed, protocol.measures)
+            part = task.training_part(split.train, model)
             sample = sample_part(part, seed, PILOT_ROWS)
-            took = _time_of_fit(_make(method, seed, protocol.measures), sample, seconds)
+            took = _time_of_fit(clone(model), sample, seconds)
             if took > _STEADY:
-                took = min(took, _time_of_fit(_make(method, seed, protocol.measures), sample, seconds))
+                took = min(took, _time_of_fit(clone(model), sample, seconds))
             grid = method.grid(part.size)
         except Exception:  # whatever it is, the trial meets it as well
             return 0.0, 0.0
