@@ -827,6 +827,10 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         self.flagged_ = np.zeros(len(varying), dtype=bool)
         self.categories_ = [None] * len(varying)
 
+    def _check_parameters(self) -> None:
+        if not isinstance(self.for_trees, bool):
+            raise ValueError(f"for_trees must be True or False, got {self.for_trees!r}")
+
     def _format_version(self) -> int:
         return 2 if self.for_trees else 1
 
