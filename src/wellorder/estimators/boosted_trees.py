@@ -25,6 +25,7 @@ from .base import (
     warn_of_one_score,
 )
 from .baselines import grade_ranks
+from .monotone import check_trees_monotone
 from .tree_columns import TreeInput
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank", "log_times")
@@ -58,6 +59,9 @@ class BoostedTrees(TreeInput, Ranker):
         As in scikit-learn's HistGradientBoosting.
     categories : sequence of columns or mask, default=None
         The columns whose values are names, by name or place: trees split such a column into two sets.
+    monotone : dict from columns to +1 or −1, or one for each column, default=None
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held; the trees' structure
+        is checked after the fit.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
     random_state : int, RandomState or None, default=None
@@ -105,6 +109,7 @@ class BoostedTrees(TreeInput, Ranker):
         min_samples_leaf: int = 20,
         l2_regularization: float = 0.0,
         categories: Any = None,
+        monotone: Any = None,
         levels: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -115,6 +120,7 @@ class BoostedTrees(TreeInput, Ranker):
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.categories = categories
+        self.monotone = monotone
         self.levels = levels
         self.random_state = random_state
 
@@ -132,6 +138,7 @@ class BoostedTrees(TreeInput, Ranker):
         """
         self._check_parameters()
         X = self._read_columns(self._check_rows(X, reset=True))
+        signs = self._read_signs(X)
         of_times = self.objective == "log_times"
         grades = as_order(y, groups, sample_weight, "full", self.levels, two_weights=of_times)
         if of_times and not isinstance(grades, Times):
@@ -140,7 +147,8 @@ class BoostedTrees(TreeInput, Ranker):
             raise ValueError(f"BoostedTrees takes grades, one a row, not {type(grades).__name__}; use OrderBoost")
         refuse_no_pairs(grades, grades.to_pairs(X.shape[0]).n_pairs)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        forest, self.constant_ = self._grow(X, grades, seed)
+        forest, self.constant_ = self._grow(X, grades, seed, signs)
+        check_trees_monotone(forest, forest.scores, X, signs)
         self.pieces_ = forest.to_arrays()
         self.n_groups_ = grades.n_groups
         if not (forest.left >= 0).any():
@@ -152,7 +160,7 @@ class BoostedTrees(TreeInput, Ranker):
         check_is_fitted(self)
         return self._tree_scores(X, lambda rows: np.asarray(self._forest().scores(rows) + self.constant_))
 
-    def _grow(self, X: Any, grades: Grades, seed: int) -> tuple[Forest, float]:
+    def _grow(self, X: Any, grades: Grades, seed: int, signs: Ints | None) -> tuple[Forest, float]:
         """Return the trees, and what is added to their scores."""
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
         if isinstance(grades, Times):
@@ -168,6 +176,7 @@ class BoostedTrees(TreeInput, Ranker):
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
             categories={k: len(values) for k, values in self._known_categories.items()},
+            signs=signs,
         )
         if self.objective == "lambdarank":
             relevance = grades.level[rows]

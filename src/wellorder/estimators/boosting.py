@@ -188,6 +188,8 @@ class BoostTask:
     classes: Array | None = None
     n_groups: int = 1
     """Of all the rows that were given."""
+    signs: Ints | None = None
+    """+1, −1 or 0 for each column: where more is never worse, or never better."""
 
 
 class BoostSettings(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_o
 from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses
 from .boosting import SMALL_RATE, BoostRows, BoostTask, ordinal_task, pair_task, squared_task, sweeps_for, tree_rate
+from .monotone import check_trees_monotone
 from .ordinal_model import OrdinalModel
 from .tree_columns import TreeInput, number_categories
 
@@ -99,6 +101,9 @@ class OrderBoost(TreeInput, OrdinalModel):
         As in scikit-learn's HistGradientBoosting; for trees only.
     categories : sequence of columns or mask, default=None
         The columns whose values are names, by name or place; for trees only, which split such a column into two sets.
+    monotone : dict from columns to +1 or −1, or one for each column, default=None
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held; for trees only,
+        whose structure is checked after the fit.
     random_state : int, RandomState or None, default=None
         Seed for the rows kept apart and for what learners draw.
 
@@ -179,6 +184,7 @@ class OrderBoost(TreeInput, OrdinalModel):
         min_samples_leaf: int = 20,
         l2_regularization: float = 0.0,
         categories: Any = None,
+        monotone: Any = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
@@ -197,6 +203,7 @@ class OrderBoost(TreeInput, OrdinalModel):
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.categories = categories
+        self.monotone = monotone
         self.random_state = random_state
 
     def fit(
@@ -227,13 +234,16 @@ class OrderBoost(TreeInput, OrdinalModel):
         """
         self._check_parameters()
         X = self._read_columns(self._check_rows(X, reset=True))
+        signs = self._read_signs(X)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         beside = self._read_validation(X_val, y_val, groups_val, sample_weight_val)
         task = self._make_task(BoostRows(X, y, groups, sample_weight), beside, rng)
         for name in vars(self).keys() & (_FITTED if self._is_trees else _FITTED | {"categories_"}):
             delattr(self, name)
-        result = self._grow(task, rng)
+        result = self._grow(replace(task, signs=signs), rng)
         self._store(task, result)
+        if isinstance(result.pieces, Forest):
+            check_trees_monotone(result.pieces, result.pieces.scores, X, signs)
         if result.n_rounds == 0:
             why = "no column varies" + ", or min_samples_leaf leaves no split" * (self.learner == "tree")
             warnings.warn(f"no piece lowers the risk: {why}; every score is the same", OneScoreWarning, stacklevel=3)
@@ -330,6 +340,7 @@ class OrderBoost(TreeInput, OrdinalModel):
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
             categories={k: len(values) for k, values in self._known_categories.items()},
+            signs=task.signs,
         )
         seed = int(rng.integers(2**31 - 1))
         return boost_trees(task.X, task.risk, task.validation, rounds, seed=seed, params=shape)

@@ -1,8 +1,8 @@
-"""What is said of single columns of X: which hold categories, by name, by place or as a mask."""
+"""What trees take: missing values, and columns of categories, whose values they see as 0, 1, 2 and so on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,42 +10,12 @@ import scipy.sparse as sp
 
 from ..spaces import is_dask
 from ..state import Part, absent_or, both, checked
-from ..suggest import suggest
 from ..sweeps import Floats, Ints
 from .base import by_rows, check_dask, validate_data
+from .column_places import column_places
+from .monotone import read_signs, refuse_monotone
 
 _FLOATS = (np.float64, np.float32)
-
-
-def column_place(given: Any, option: str, n_columns: int, names: Sequence[str] | None) -> int:
-    """Return the place of a column that is given by name or by place; a wrong one is an error that says of what."""
-    if isinstance(given, str):
-        if names is None:
-            raise ValueError(f"{option} names the column {given!r}, and X has no column names; give its place, from 0")
-        known = [str(name) for name in names]
-        if given not in known:
-            raise ValueError(f"{option} names the column {given!r}, which X has not; {suggest(given, known)}")
-        return known.index(given)
-    if isinstance(given, bool | np.bool_) or not isinstance(given, int | np.integer):
-        raise ValueError(f"{option} takes columns by name or by place, not {given!r}")
-    if not -n_columns <= given < n_columns:
-        raise ValueError(f"{option} names column {given}, and X has {n_columns} columns, from 0")
-    return int(given) % n_columns
-
-
-def column_places(given: Any, option: str, n_columns: int, names: Sequence[str] | None) -> Ints:
-    """Return the places of some columns, ascending: given by names or places, or as a mask over all of them."""
-    if given is None:
-        return np.zeros(0, np.int64)
-    if isinstance(given, str) or not np.iterable(given):
-        raise ValueError(f"{option} must be a list of columns, or a mask over all of them, got {given!r}")
-    listed = list(given)
-    if listed and all(isinstance(each, bool | np.bool_) for each in listed):
-        if len(listed) != n_columns:
-            raise ValueError(f"{option} is a mask of {len(listed)} columns, and X has {n_columns}")
-        return np.flatnonzero(np.array(listed))
-    return np.unique(np.array([column_place(each, option, n_columns, names) for each in listed], dtype=np.int64))
-
 
 # --------------------------------------------------------------------------------------------------
 # Columns of categories: their values are names, whatever numbers they are. Trees see them as 0, 1, 2, …
@@ -99,6 +69,7 @@ class TreeInput:
     """An estimator that takes missing values, and columns of categories, where it is made of trees."""
 
     categories: Any
+    monotone: Any
     categories_: dict[int, Floats]
     n_features_in_: int
 
@@ -130,6 +101,21 @@ class TreeInput:
         columns = column_places(self.categories, "categories", X.shape[1], named)
         self.categories_ = learn_categories(X, columns)
         return number_categories(X, self.categories_)
+
+    def _can_be_monotone(self) -> bool:
+        return self._is_trees
+
+    def _read_signs(self, X: Any) -> Ints | None:
+        """Return the columns in which more must never be worse, or better; None where there are none."""
+        signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
+        if signs is None:
+            return None
+        if not self._is_trees:
+            raise refuse_monotone("this learner")
+        both = [k for k in self._known_categories if signs[k]]
+        if both:
+            raise ValueError(f"column {both[0]} is named in monotone= and in categories=: of names there is no more")
+        return signs
 
     def _tree_scores(self, X: Any, scores: Callable[[Any], Floats]) -> Floats:
         """Apply a function of rows with their categories numbered; to a Dask array partition by partition."""

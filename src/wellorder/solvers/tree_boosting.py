@@ -32,6 +32,8 @@ class TreeShape:
     """The share of the rows that each tree is grown from."""
     categories: Mapping[int, int] = field(default_factory=dict)
     """The columns that hold the numbers of categories, and how many categories each has."""
+    signs: Ints | None = None
+    """+1, −1 or 0 for each column: where more is never worse, or never better."""
 
 
 def boost_trees(
@@ -179,7 +181,19 @@ def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[
         "bagging_fraction": shape.subsample,
         "bagging_freq": int(shape.subsample < 1.0),
         "min_data_per_group": shape.min_samples_leaf,
-    }
+    } | _constraints(shape)
+
+
+_METHOD = "basic"
+"""How LightGBM keeps trees monotone. Its 'intermediate' and 'advanced' ways bind less, and do not keep it: leaf by leaf,
+their trees break the constraint, most of all where values are missing."""
+
+
+def _constraints(shape: TreeShape) -> dict[str, Any]:
+    """Say in LightGBM's words what the trees must keep."""
+    if shape.signs is None:
+        return {}
+    return {"monotone_constraints": shape.signs.tolist(), "monotone_constraints_method": _METHOD}
 
 
 _started_in: set[int] = set()
