@@ -60,8 +60,8 @@ class BoostedTrees(TreeInput, Ranker):
     categories : sequence of columns or mask, default=None
         The columns whose values are names, by name or place: trees split such a column into two sets.
     monotone : dict from columns to +1 or −1, or one for each column, default=None
-        Where more is never worse (+1), or never better (−1), by name or place, all other columns held; the trees' structure
-        is checked after the fit.
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held; the trees'
+        structure is checked after the fit.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
     random_state : int, RandomState or None, default=None

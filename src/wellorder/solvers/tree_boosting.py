@@ -185,8 +185,8 @@ def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[
 
 
 _METHOD = "basic"
-"""How LightGBM keeps trees monotone. Its 'intermediate' and 'advanced' ways bind less, and do not keep it: leaf by leaf,
-their trees break the constraint, most of all where values are missing."""
+"""How LightGBM keeps trees monotone. Its 'intermediate' and 'advanced' ways bind less, and do not keep it: leaf by
+leaf, their trees break the constraint, most of all where values are missing."""
 
 
 def _constraints(shape: TreeShape) -> dict[str, Any]:

@@ -45,8 +45,8 @@ def monotone_violation(forest: Forest, signs: Ints) -> str | None:
                     wrong &= meet
             if wrong.any():
                 a, b = np.argwhere(wrong)[0].tolist()
-                ends = f"{value[a]:.6g} and {value[b]:.6g}"
-                return f"leaves of tree {tree} with the values {ends} stand the wrong way round in column {k}"
+                shown = f"{value[a]:.6g} and {value[b]:.6g}"
+                return f"leaves of tree {tree} with the values {shown} stand the wrong way round in column {k}"
     return None
 
 
