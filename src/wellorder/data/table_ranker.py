@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -308,6 +308,10 @@ class TableRanker(Stored, BaseEstimator):
         named = {"target": self.target_, "group": self.group_, "item": self.item_, "weight": self.weight_}
         named["event"] = getattr(self, "event_", None)
         lines += [f"{role}: {name}" for role, name in named.items() if name is not None]
+        signs = self.ranker.get_params().get("monotone")
+        if isinstance(signs, Mapping):
+            told = (f"{column} {'up' if sign in (1, '+') else 'down'}" for column, sign in signs.items() if sign)
+            lines.append(f"monotone: {', '.join(told)}")
         if self.levels_ is not None:
             lines.append(f"levels: {' < '.join(map(str, self.levels_))}")
         if self.supervision_ == "comparisons" and getattr(self.ranker_, "threshold_", 0.0) > 0:

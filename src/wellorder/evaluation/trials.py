@@ -8,7 +8,7 @@ import platform
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
@@ -24,7 +24,6 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..deadline import TimeIsUp, deadline
 from ..methods import Method
-from ..metrics import Metric
 from ..order import Comparisons
 from ..samples import Sample
 from ..sweeps import THREADS_FROM, Floats
@@ -176,7 +175,7 @@ def run_trial(
     with hear_warnings() as heard:
         try:
             judged = protocol.measures
-            model = _make(method, seed, judged)
+            model = _make(method, seed, protocol)
             part = task.training_part(split.train, model)
             with deadline(left) as searching:
                 params = choose_params(
@@ -244,7 +243,7 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
     seed = trial_seed(protocol, split)
     with hear_warnings():
         try:
-            model = _make(method, seed, protocol.measures)
+            model = _make(method, seed, protocol)
             part = task.training_part(split.train, model)
             sample = sample_part(part, seed, PILOT_ROWS)
             took = _time_of_fit(clone(model), sample, seconds)
@@ -258,9 +257,11 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
     return one_fit, one_fit * (1 + n_searched)
 
 
-def _make(method: Method, seed: int, judged: Sequence[Metric]) -> Any:
-    """Make a method's estimator that can be judged by these metrics, and goes by the first of them."""
-    return make_seeded(method, seed, judged[0], foretelling=wants_probabilities(judged) is not None)
+def _make(method: Method, seed: int, protocol: Protocol) -> Any:
+    """Make a method's estimator that can be judged by the metrics, goes by the first, and keeps what is monotone."""
+    judged = protocol.measures
+    model = make_seeded(method, seed, judged[0], foretelling=wants_probabilities(judged) is not None)
+    return model.set_params(monotone=dict(protocol.monotone)) if protocol.monotone else model
 
 
 def _time_of_fit(model: Any, sample: Sample, seconds: float) -> float:
@@ -334,6 +335,7 @@ def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Pro
         protocol.metric,
         protocol.metrics,
         *((str(each), each.greater_is_better, _code(each.definition.function)) for each in protocol.own_metrics),
+        *((protocol.monotone,) if protocol.monotone else ()),
     )
     digest = hashlib.blake2b(digest_size=12)
     for part in parts:

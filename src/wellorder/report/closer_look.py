@@ -583,6 +583,8 @@ class _Models:
         protocol = self.leaderboard.protocol
         metric = protocol.measures[0] if method.follows else None  # asked where needed: its name may mean nothing here
         model = make_seeded(method, trial_seed(protocol, split), metric).set_params(**params)
+        if protocol.monotone:
+            model.set_params(monotone=dict(protocol.monotone))
         if probability and "probability" in model.get_params():
             model.set_params(probability=True)
         return TableRanker(model).fit(self.table.take(split.train))
