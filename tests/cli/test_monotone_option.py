@@ -6,19 +6,8 @@ import pytest
 
 
 def test_fit_and_compare_keep_it_and_say_so(run, wines):
-    found = run(
-        "fit",
-        wines,
-        "--target",
-        "quality",
-        "--item",
-        "name",
-        "--no-bands",
-        "--monotone",
-        "acid=+,sugar=-",
-        "-o",
-        "w.wo",
-    )
+    common = (wines, "--target", "quality", "--item", "name")
+    found = run("fit", *common, "--no-bands", "--monotone", "acid=+,sugar=-", "-o", "w.wo")
     assert found.code == 0
     assert "monotone: acid up, sugar down" in found.out
     command = ("compare", *common, "--models", "rank-svm,ridge", "--folds", 2)

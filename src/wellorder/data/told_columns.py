@@ -25,7 +25,8 @@ def encoder_for(ranker: Any) -> TableEncoder:
 def tell_columns(ranker: Any, encoder: TableEncoder) -> Any:
     """Tell a ranker, and those inside it, what the table's columns have become; it is changed, and returned.
 
-    Columns of categories join those that it was given by name, and the names in ``monotone`` become places.
+    Columns of categories join those that it was given by name; the names in ``monotone`` and ``interactions`` become
+    places.
     """
     told: dict[str, Any] = {}
     names = [str(name) for name in encoder.get_feature_names_out()]
@@ -35,6 +36,8 @@ def tell_columns(ranker: Any, encoder: TableEncoder) -> Any:
             places = {_place(each, path, names, encoder) for each in given or ()} | {*encoder.category_places()}
             if places:
                 told[path] = sorted(places)
+        elif option == "interactions" and given is not None:
+            told[path] = [[_place(each, path, names, encoder) for each in columns] for columns in given]
         elif option == "monotone" and isinstance(given, Mapping):
             told[path] = {_place(each, path, names, encoder): sign for each, sign in given.items()}
     return ranker.set_params(**told) if told else ranker

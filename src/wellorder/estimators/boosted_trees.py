@@ -47,8 +47,8 @@ class BoostedTrees(TreeInput, Ranker):
     objective : {"regression", "ranks", "lambdarank", "log_times"}, default="regression"
         "regression": least squares on the grade as a number (its place among the levels, where grades are text).
         "ranks": least squares on the mean rank of the grade within its group, from −½ to ½. "lambdarank": pairs of one
-        group weighed by what their swap would change in NDCG, of which one must be among the first 30 (as LightGBM
-        has it); a level gains 2^place − 1, or its place where there are more than 31. It takes groups of at most
+        group weighed by what their swap would change in NDCG, of which one must be among the first
+        ``truncation``. It takes groups of at most
         10,000 rows. "log_times": of :class:`~wellorder.Times`, least squares on the logarithm of the time, over the
         rows whose event was seen, each weighed by one over its chance not to have been censored before.
     n_estimators : int, default=300
@@ -62,6 +62,11 @@ class BoostedTrees(TreeInput, Ranker):
     monotone : dict from columns to +1 or −1, or one for each column, default=None
         Where more is never worse (+1), or never better (−1), by name or place, all other columns held; the trees'
         structure is checked after the fit.
+    truncation : int, default=30
+        How far down a list LambdaRank looks: of each pair that counts, one stands so high.
+    label_gain : sequence of float, default=None
+        What each level, from the worst to the best, is worth to LambdaRank. None: 2^place − 1, or the place where there
+        are more than 31 levels.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
     random_state : int, RandomState or None, default=None
@@ -110,6 +115,8 @@ class BoostedTrees(TreeInput, Ranker):
         l2_regularization: float = 0.0,
         categories: Any = None,
         monotone: Any = None,
+        truncation: int = 30,
+        label_gain: Any = None,
         levels: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -121,6 +128,8 @@ class BoostedTrees(TreeInput, Ranker):
         self.l2_regularization = l2_regularization
         self.categories = categories
         self.monotone = monotone
+        self.truncation = truncation
+        self.label_gain = label_gain
         self.levels = levels
         self.random_state = random_state
 
@@ -180,11 +189,27 @@ class BoostedTrees(TreeInput, Ranker):
         )
         if self.objective == "lambdarank":
             relevance = grades.level[rows]
-            return lambdarank_trees(part, relevance, lists, weight, rounds, seed=seed, params=shape), 0.0
+            told: dict[str, Any] = {
+                "seed": seed,
+                "params": shape,
+                "truncation": self.truncation,
+                "gains": self._gains(grades),
+            }
+            return lambdarank_trees(part, relevance, lists, weight, rounds, **told), 0.0
         target = self._target(grades)[rows]
         centred, centre, scale = _standardised(target, weight)
         forest = regression_trees(part, centred, weight, rounds, seed=seed, params=shape)
         return replace(forest, value=scale * forest.value), centre
+
+    def _gains(self, grades: Grades) -> list[float] | None:
+        """Return what each level is worth, if anybody has said so."""
+        if self.label_gain is None:
+            return None
+        gains = np.asarray(self.label_gain, dtype=float)
+        n = len(grades.levels)
+        if gains.shape != (n,) or not np.isfinite(gains).all() or (gains < 0).any() or (np.diff(gains) < 0).any():
+            raise ValueError(f"label_gain must be {n} numbers, not negative and rising, one a level from the worst on")
+        return [float(gain) for gain in gains]
 
     def _target(self, grades: Grades) -> Floats:
         """Return what each row's score should be."""
@@ -201,7 +226,7 @@ class BoostedTrees(TreeInput, Ranker):
 
     def _check_parameters(self) -> None:
         check_option(self.objective, "objective", _OBJECTIVES)
-        for name in ("n_estimators", "max_leaf_nodes", "min_samples_leaf"):
+        for name in ("n_estimators", "max_leaf_nodes", "min_samples_leaf", "truncation"):
             check_whole(getattr(self, name), name)
         check_positive(self.learning_rate, "learning_rate")
         if self.l2_regularization != 0:

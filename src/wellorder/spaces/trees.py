@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,22 @@ class Forest:
         if self.set_size is not None:
             ends["member"] = int(self.set_size[:end].sum(dtype=np.int64))
         return Forest(**{name: array[: ends[name]].copy() for name, array in self.to_arrays().items()})
+
+    def staged(self, X: Any) -> Iterator[Floats]:
+        """Yield f(x) for each row after each tree, to the last bit as of the forest of the first trees."""
+        total = np.zeros(X.shape[0])
+        ends = np.append(self.roots, len(self.feature))
+        members = np.zeros(len(self.feature) + 1, np.int64)
+        if self.set_size is not None:
+            np.cumsum(self.set_size, out=members[1:])
+        for begin, end in pairwise(ends.tolist()):
+            part = {name: array[begin:end] for name, array in self.to_arrays().items() if name in _OF_NODES}
+            for name in ("left", "right"):
+                part[name] = np.where(part[name] >= 0, part[name] - begin, _NONE).astype(np.int32)
+            if self.member is not None:
+                part["member"] = self.member[members[begin] : members[end]]
+            total = total + Forest(**{**part, "roots": np.zeros(1, np.int32)}).scores(X)
+            yield total
 
     def plus(self, other: Forest) -> Forest:
         """Return the forest with the trees of another behind its own; both of this version."""
