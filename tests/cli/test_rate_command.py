@@ -78,7 +78,22 @@ def test_saved_standings_predict_votes_with_the_effects(votes, run):
     assert next(csv.DictReader(io.StringIO(bare.out)))["p_left"] == even["p_left"]
     (votes / "stranger.csv").write_text("left,right\nada,bo\n", encoding="utf-8")
     assert "there is no item 'bo'; did you mean 'bob'?" in failing(run, "predict", "s.wo", "stranger.csv")
-    assert "holds standings, which are in order" in failing(run, "order", "s.wo")
+
+
+def test_saved_standings_are_put_in_order_as_they_were_printed(votes, run):
+    printed = run("rate", "votes.csv", "--side", "--save", "s.wo").out.replace("saved: s.wo\n", "")
+    assert run("order", "s.wo").out == printed
+    as_json = json.loads(run("rate", "votes.csv", "--side", "--json").out)
+    understood = as_json.pop("understood")
+    assert understood.startswith("votes.csv: ")
+    assert json.loads(run("order", "s.wo", "--json").out) == as_json
+    assert [row["rank"] for row in json.loads(run("order", "s.wo", "--json", "--top", "1").out)["standings"]] == [1]
+    assert run("order", "s.wo", "--top", "2", "-o", "top.csv").code == 0
+    assert len((votes / "top.csv").read_text(encoding="utf-8").splitlines()) == 3
+    assert run("order", "s.wo", "--report", "s.html").code == 0
+    assert "What to ask next" in (votes / "s.html").read_text(encoding="utf-8")
+    assert "leave ITEMS out" in failing(run, "order", "s.wo", "votes.csv")
+    assert "leave --confidence out" in failing(run, "order", "s.wo", "--confidence", "0.9")
 
 
 def test_a_page_is_written(votes, run):

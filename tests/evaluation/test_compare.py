@@ -20,6 +20,7 @@ import pytest
 import wellorder as wo
 from wellorder.deadline import seconds_left, time_is_up
 from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials, view_board
+from wellorder.evaluation.board_run import _may_do_better
 from wellorder.evaluation.leaderboard import Leaderboard, Protocol, Standing
 from wellorder.evaluation.splits import feasible_folds
 from wellorder.evaluation.tasks import Task
@@ -774,3 +775,12 @@ def test_models_that_know_ties_are_judged_by_their_own_threshold():
 def test_what_is_no_table_is_refused_with_how_to_get_one(given):
     with pytest.raises(TypeError, match=r"takes a table, not \w+; wo.read makes one"):
         compare(given)
+
+
+def test_a_fit_is_tried_anew_where_its_limit_is_larger_not_where_it_ended_early():
+    record = next(iter(compare(make_table(), ["ridge"], n_folds=2, n_repeats=1).records))
+    ended = dataclasses.replace(record, stopped=True, fit_seconds=0.8, allowed_seconds=3.0)
+    assert not _may_do_better(ended, 3.1)
+    assert _may_do_better(ended, 4.6)
+    assert _may_do_better(dataclasses.replace(ended, allowed_seconds=0.0), 3.1)  # of records that do not say
+    assert Record.from_json(ended.to_json()).allowed_seconds == 3.0

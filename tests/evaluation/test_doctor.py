@@ -290,3 +290,88 @@ def test_islands(described, severity):
 
 def test_a_favoured_side():
     assert "the right item wins 100 %" in find(with_comparisons([0] * 30, [1] * 30, [1] * 30), "more than chance").what
+
+
+def timed(time, event, **more):
+    X = pl.DataFrame({"a": np.random.default_rng(0).standard_normal(len(time))})
+    return wo.data.Table("trial.csv", X, np.asarray(time, float), events=np.asarray(event, bool), event="died", **more)
+
+
+def test_healthy_times():
+    rng = np.random.default_rng(1)
+    time, event = rng.exponential(1.0, 200), rng.random(200) < 0.7
+    event[[np.argmin(time), np.argmax(time)]] = True
+    time[np.argmax(time)] = np.sort(time)[-2] + 1e-3  # somebody is still watched when the last events come
+    health = examine(timed(time, event, groups=np.arange(200) % 2, group="site"))
+    assert [finding for finding in health.findings if "Uno" not in finding.what] == []
+    facts, times = dict(health.facts), wo.Times(time, event, groups=np.arange(200) % 2)
+    assert facts["events"] == f"{event.sum()} ({100 * event.mean():.0f} %)"
+    assert facts["strata"] == "2 (of 100 to 100 rows)"
+    assert facts["pairs known to be ordered"].startswith(f"{times.pairs.n_pairs:,} of 9,900")
+
+
+def test_no_event_is_a_problem_that_is_said_and_not_raised():
+    found = find(timed([1, 2, 3], [0, 0, 0]), "no row has an event (died)")
+    assert found.severity == "problem"
+    assert "--event status=dead" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("time", "event", "severity", "what"),
+    [
+        ([1, 2, 3, 9], [0, 0, 0, 1], "problem", "nobody is known to have outlived another"),
+        (np.arange(40) + 1, np.arange(40) < 10, "warning", "10 events: little"),
+        (np.arange(40) + 1, np.arange(40) < 30, "note", "all 10 rows (25 %) that were watched beyond 30"),
+        (np.arange(40) + 1, np.arange(40) >= 5, "note", "5 rows censored before the first event, at 6"),
+        (np.arange(40) + 1, np.arange(40) % 8 == 7, "note", "Uno's weights"),
+        (np.arange(40) + 1, np.ones(40), "note", "no row is censored"),
+        (np.arange(40), np.arange(40) % 3 > 0, "note", "1 row with the time 0"),
+    ],
+)
+def test_what_censoring_hides(time, event, severity, what):
+    assert find(timed(time, event), what).severity == severity
+    assert what in " ".join(finding.what for finding in examine(wo.Times(time, event)).findings)
+
+
+def test_strata_without_a_pair():
+    found = find(timed([1, 2, 3, 4], [1, 1, 0, 0], groups=np.array([0, 0, 1, 1]), group="site"), "strata have no pair")
+    assert found.what.startswith("1 of 2")
+
+
+def test_a_column_that_gives_times_away_is_named_once_events_show_it():
+    time, event = np.arange(40) + 1.0, np.arange(40) % 2 == 0
+    table = timed(time, event)
+    leaking = dataclasses.replace(table, X=pl.DataFrame({"copy": time**2}))
+    assert "'copy' alone orders all pairs" in " ".join(findings(leaking))
+    # of one event a column is right by luck, however many rows outlived it
+    lucky = dataclasses.replace(timed(time, np.arange(40) == 0), X=pl.DataFrame({"copy": time**2}))
+    assert "alone orders" not in " ".join(findings(lucky))
+
+
+def test_clicks():
+    position, lists = np.tile([1, 2, 3], 20), np.repeat(np.arange(20), 3)
+    clicked = (position == 1) | (position == 2) & (lists % 10 == 0)
+    health = examine(wo.Clicks(clicked, position, lists, propensities=[1.0, 0.02, 0.3]))
+    found = {finding.what: finding.severity for finding in health.findings}
+    assert found["nobody clicked at 1 position (3)"] == "warning"
+    assert (
+        found["2 clicks stood where the propensity is below the floor of 0.05, and count as if it were that"] == "note"
+    )
+    assert found["22 clicks with these weights are worth about 4 equal ones"] == "note"
+    facts = dict(health.facts)
+    assert facts["clicks"] == "22 (36.7 %)"
+    assert facts["propensities"] == "1, 0.02, 0.3"
+
+
+@pytest.mark.parametrize(
+    ("clicked", "position", "lists", "severity", "what"),
+    [
+        ([1, 0, 0], [1, 1, 1], [0, 0, 0], "warning", "all rows stood at position 1"),
+        ([1, 1, 0, 0], [1, 2, 1, 2], [0, 0, 1, 1], "problem", "no list has a click and a row that was not clicked"),
+        ([1, 0, 1], [1, 2, 2], [0, 0, 0], "warning", "1 place of a list held several rows"),
+        ([1, 0, 1], [1, 2, 3], [0, 0, 0], "note", "every click counts the same"),
+    ],
+)
+def test_clicks_of_which_little_can_be_known(clicked, position, lists, severity, what):
+    found = examine(wo.Clicks(clicked, position, lists, propensities=1)).findings
+    assert [each.severity for each in found if each.what.startswith(what)] == [severity]

@@ -12,6 +12,31 @@ from wellorder.evaluation.splits import comparison_folds, folds, hold_outs
 from wellorder.samples import take
 
 
+def test_strata_of_times_are_in_every_fold_and_their_rows_are_the_units_of_tests():
+    rng = np.random.default_rng(0)
+    stratum = np.repeat([0, 1], [60, 30])
+    times = wo.Times(rng.exponential(1.0, 90), rng.random(90) < 0.7, groups=stratum)
+    for split in folds(times, n_folds=5):
+        np.testing.assert_array_equal(np.bincount(stratum[split.test]), [12, 6])
+    found = wo.metrics.paired_test(times, rng.standard_normal(90), rng.standard_normal(90), metric="concordance")
+    assert (found.unit, found.n_units) == ("rows", len(times.pairs.active))
+    assert len(wo.cross_validate(wo.RankSVM(), rng.standard_normal((90, 2)), times)["swapped_pairs"]) == 5
+    # rows that are kept apart for early stopping, too: of two strata no fraction would leave whole ones
+    wo.OrderBoost(n_estimators=5, n_iter_no_change=2, random_state=0).fit(rng.standard_normal((90, 2)), times)
+
+
+def test_small_strata_of_times_stay_whole():
+    rng = np.random.default_rng(0)
+    matched = np.repeat(np.arange(30), 3)
+    times = wo.Times(rng.exponential(1.0, 90), rng.random(90) < 0.7, groups=matched)
+    for split in folds(times, n_folds=5):
+        assert not set(matched[split.train]) & set(matched[split.test])
+    part = wo.Times(rng.exponential(1.0, 90), rng.random(90) < 0.7, groups=np.repeat([0, 1], 45)).take(
+        np.arange(40, 50)
+    )
+    assert part.lists is None  # what was decided for all rows holds for a part
+
+
 def pair_counts(y, splits, groups=None):
     part = lambda rows: wo.Grades(y[rows], None if groups is None else groups[rows])  # noqa: E731
     return [(part(split.train).pairs.n_pairs, part(split.test).pairs.n_pairs) for split in splits]

@@ -59,6 +59,13 @@ def test_times_that_cannot_be(times, message):
         list(time_cuts(np.tile([0, 1], 10), times))
 
 
+def test_lists_that_all_go_on_to_the_end_have_no_past():
+    year, query = np.tile(np.arange(10), 4), np.repeat(np.arange(4), 10)
+    with pytest.raises(ValueError, match=r"all lists end at about the same time.*leave the groups out"):
+        list(time_cuts(np.tile([0, 1], 20), year, query))
+    assert len(list(time_cuts(np.tile([0, 1], 20), year, n_cuts=2))) == 2
+
+
 def test_they_are_splits_for_cross_validation_and_comparisons():
     X = RNG.standard_normal((200, 3))
     found = cross_validate(

@@ -7,7 +7,7 @@ import pytest
 
 import wellorder as wo
 from wellorder import metrics
-from wellorder.metrics import METRICS, covariance, influence_of, paired_test, parse
+from wellorder.metrics import METRICS, covariance, influence_of, paired_test, pairs as pairs_module, parse
 from wellorder.order import swapped_around_row, swapped_by_row
 
 PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "auc_ovo", "auc_consecutive", "misranking_cost", "kendall_tau")
@@ -262,3 +262,23 @@ def test_grades_without_ties_take_one_sweep_and_say_the_same(n):
     )
     found = wo.metrics.covariance(y, scores)
     np.testing.assert_allclose(np.diag(found), [wo.metrics.covariance(y, column)[0, 0] for column in scores.T])
+
+
+@pytest.mark.parametrize("n_groups", [1, 4])
+def test_kendalls_tau_does_the_work_of_all_methods_once(n_groups, monkeypatch):
+    """What belongs to the grades is found once, whatever the number of methods; and equal scores have no τ."""
+    rng = np.random.default_rng(8)
+    y, scores = rng.integers(0, 4, 60), rng.standard_normal((60, 5))
+    groups = np.arange(60) % n_groups
+    made, untied = [], pairs_module._untied_by_row
+    monkeypatch.setattr(pairs_module, "_untied_by_row", lambda *given: made.append(given) or untied(*given))
+    grades = wo.Grades(y, groups)
+    found = wo.metrics.covariance(grades, scores, "kendall_tau")
+    assert len(made) == 6  # of each method's scores, and of the grades
+    alone = [wo.metrics.covariance(y, column, "kendall_tau", groups)[0, 0] for column in scores.T]
+    np.testing.assert_allclose(np.diag(found), alone)
+    with pytest.raises(ValueError, match="all scores of a group are equal"):
+        wo.metrics.covariance(grades, groups.astype(float), "kendall_tau")
+    weighted = wo.Grades(y, groups, weights=np.where(np.arange(60) < 30, 0.0, 1.0))
+    with pytest.raises(ValueError, match="all scores of a group are equal"):
+        wo.metrics.covariance(weighted, np.where(np.arange(60) < 30, scores[:, 0], 0.0), "kendall_tau")

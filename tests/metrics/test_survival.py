@@ -63,6 +63,12 @@ def test_without_an_event_before_or_a_row_after_there_is_none():
         cumulative_auc([1, 2], [1.0, 2.0])
 
 
+@pytest.mark.parametrize("horizon", [[], np.nan, "x"])
+def test_what_is_no_horizon_is_refused(horizon):
+    with pytest.raises(ValueError, match="horizon="):
+        cumulative_auc(wo.Times([1, 2, 3], [1, 1, 0]), [1.0, 2.0, 3.0], horizon)
+
+
 def test_metrics_that_know_one_weight_a_row_refuse_two():
     times = wo.Times([1, 2, 3], [1, 1, 0])
     for name in ("kendall_tau", "ndcg@10", "auc_consecutive"):

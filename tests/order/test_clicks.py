@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import wellorder as wo
 from wellorder.order import click_propensities_from
@@ -78,6 +79,17 @@ def test_positions_without_a_common_item_are_not_guessed():
         (([1, 0], [1, 2], [0, 0], {"propensities": [1.0, 0.0]}), "the propensity of position 2 is 0.0"),
         (([1, 0], [1, 2], [0, 0], {"propensities": [1.0]}), "positions up to 2"),
         (([1, 0], [1, 2], [0, 0], {"propensities": {0: 1.0, 1: 1.0}}), "positions count from 1"),
+        (([1, 0], [1, 2], [0, 0], {"propensities": {"a": 1.0}}), "the position 'a'; positions count from 1"),
+        (([1, 0], [1, 2], [0, 0], {"propensities": {}}), "propensities are all NaN"),
+        (([1, 0], [1, 2], [0, 0], {"propensities": "x"}), "propensities must be numbers"),
+        (
+            ([1, 0, 0], [1, 2, 2], [0, 0, 0], {"propensities": [1, 0.5, 0.5]}),
+            "3 propensities, one a row.*weights_above",
+        ),
+        (([1, 0], [1, np.inf], [0, 0], {}), "row 1 has the position inf; positions are places in a list"),
+        (([1, None], [1, 2], [0, 0], {}), "clicks must be True or False"),
+        (([1, 0], [1, 2], [0, 0], {"propensities": 1, "floor": "a"}), "floor='a'"),
+        (([1, 0], [1, 2], [0, 0], {"items": ["a"]}), "2 rows and 1 items"),
         (([1, 0], [1, 2], [0, 0], {"propensities": 1, "floor": 0}), "floor=0"),
         (([1, 0], [1, 2], [0, 0], {"items": ["a", "b"]}), "no item with a click was seen at two positions"),
     ],
@@ -88,6 +100,31 @@ def test_what_is_no_click_is_refused(given, message):
         wo.Clicks(clicked, position, groups, **options)
 
 
+def test_what_single_rows_are_worth_goes_above():
+    q = np.array([1.0, 0.5, 1.0, 0.25])
+    scores = [0.0, 1.0, 1.0, 0.0]
+    rows = wo.Grades([1, 0, 0, 1], [0, 0, 1, 1], weights_above=1 / q)
+    clicks = wo.Clicks([1, 0, 0, 1], [1, 2, 1, 4], [0, 0, 1, 1], propensities={1: 1.0, 4: 0.25})
+    assert wo.metrics.swapped_pairs(rows, scores) == wo.metrics.swapped_pairs(clicks, scores) == 1.0
+
+
+@pytest.mark.parametrize(("X", "message"), [([[0.0]], "2 rows"), ([0.0, 1.0], "2 rows"), ([[0.0], [np.nan]], "NaN")])
+def test_features_that_say_nothing_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        wo.click_propensities([1, 0], [1, 2], X=X)
+
+
+def test_features_may_be_lists_or_sparse():
+    clicked, position, _, item = shown_lists(200)
+    X = np.eye(12)[item]
+    for form in (X.tolist(), sp.csr_array(X)):
+        np.testing.assert_allclose(
+            wo.click_propensities(clicked, position, X=form), wo.click_propensities(clicked, position, X=X), rtol=1e-3
+        )
+
+
 def test_nothing_to_estimate_from_is_said():
+    with pytest.raises(ValueError, match="max_iter must be a positive whole number"):
+        wo.click_propensities([1, 0], [1, 2], X=np.eye(2), max_iter=0)
     with pytest.raises(ValueError, match=r"give items=.*or their features"):
         wo.click_propensities([1, 0], [1, 2])

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 from tests.reference import survival as reference
@@ -94,11 +96,27 @@ def test_row_weights_are_rows_listed_twice():
         (([1, 2], ["dead", "alive"]), "events must be True or False"),
         (([1, 2, 3], [1, 0]), "3 times and 2 events"),
         ((["a", "b"], [1, 0]), "times must be numbers"),
+        ((np.array(["2020-01-01", "2021-01-01"], "M8[D]"), [1, 0]), "of dates take the differences"),
+        ((np.array([1, 2], "m8[D]"), [1, 0]), "the number of days"),
+        (([1, 2], np.array([1, None], object)), "row 1 has the event nan"),
     ],
 )
 def test_what_is_no_time_is_refused(given_times, message):
     with pytest.raises(ValueError, match=message):
         wo.Times(*given_times)
+
+
+@pytest.mark.parametrize(("option", "value"), [("tau", "x"), ("tau", float("nan")), ("censoring", [1.0])])
+def test_options_that_say_nothing_are_refused(option, value):
+    with pytest.raises(ValueError, match=f"^{option}="):
+        wo.Times([1, 2], [1, 0], **{option: value})
+
+
+def test_events_of_data_frames():
+    for event in (pd.Series([True, False], dtype="boolean"), pl.Series([True, False]), np.array([True, False], object)):
+        assert wo.Times([1, 2], event).event.tolist() == [True, False]
+    with pytest.raises(ValueError, match="row 1 has the event nan"):
+        wo.Times([1, 2], pd.Series([True, None], dtype="boolean"))
 
 
 def test_nobody_known_to_have_outlived_another_is_said():

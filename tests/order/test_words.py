@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import wellorder as wo
@@ -19,6 +20,7 @@ X = np.arange(6.0)[:, None]
         (["model_a", "model_b", "tie (bothbad)"], True),
         (["A", "B", "Draw"], True),
         (["win", "loss"], True),
+        (["home win", "draw", "away win"], True),
         (["1-0", "1/2", "0-1"], True),
         (["a", "b"], False),
         (["tie", "none"], False),
@@ -37,6 +39,17 @@ def test_the_alphabet_is_nobodys_scale():
     with pytest.raises(ValueError, match=r"perhaps levels=\['bad', 'fair', 'good'\]"):
         wo.RankSVM().fit(X, ["good", "bad", "fair"] * 2)
     assert likely_order(["gold", "bronze", "silver"]) is None
+
+
+def test_categories_without_an_order_are_not_given_the_alphabets():
+    """pandas' ``as_ordered`` would put 'excellent' below 'poor'."""
+    with pytest.raises(
+        ValueError, match=r"without an order.*perhaps levels=\['poor', 'good', 'excellent'\]"
+    ) as refused:
+        wo.RankSVM().fit(X, pd.Categorical(["poor", "good", "excellent"] * 2))
+    assert "ordered()" not in str(refused.value)
+    with pytest.raises(ValueError, match="look like the outcomes of votes"):
+        wo.RankSVM().fit(X, pd.Categorical(["left", "tie", "right"] * 2))
 
 
 def test_outcomes_of_votes_point_to_comparisons():

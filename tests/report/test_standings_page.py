@@ -160,8 +160,14 @@ def test_neighbours_that_are_not_told_apart_have_votes_that_are_needed():
     ((upper, lower, chance, needed),) = look.undecided
     assert {upper, lower} == {"tea", "cocoa"}
     assert chance == pytest.approx(standings.probability(upper, lower))
-    assert needed == standings.needed(upper, lower)
+    assert needed == standings.needed(upper, lower, at_once=True)
     assert "Can it be trusted" not in render_standings(look)  # without the votes, nothing was held out
+
+
+def test_numbers_are_spoken_of_where_the_table_has_some():
+    for n, are_there in ((5, True), (18, False)):
+        source = render_standings(look_at_standings(wo.rate(draw(np.linspace(0.2, -0.2, n), 900))))
+        assert ("and the numbers in them" in source) is are_there
 
 
 def test_of_many_items_the_first_and_last_are_shown_and_all_are_found(monkeypatch):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.report import boards
-from wellorder.evaluation import Protocol, Record, is_share, make_leaderboard, view_board
+from wellorder.evaluation import LeftOut, Protocol, Record, is_share, make_leaderboard, view_board
 from wellorder.metrics import COMPARISON_METRICS, METRICS
 from wellorder.report import describe_metric, render
 from wellorder.report.wording import (
@@ -14,6 +14,7 @@ from wellorder.report.wording import (
     claim,
     metric_title,
     no_better_than_chance,
+    out_of_time,
     rivals,
 )
 
@@ -68,6 +69,20 @@ def test_cautions():
     baselines = [replace(each, is_baseline=True) for each in made_standings(0.3)]
     assert "nothing more elaborate does better" in caution(baselines)
     assert caution(baselines, ["rank-svm"]).startswith("The leader is a baseline, and rank-svm had too little time")
+
+
+def test_no_baseline_is_praised_over_fits_that_were_cut_short_though_not_told_apart():
+    board = boards.made(("ridge", "rank-svm", "order-boost", "svor"))
+    leader, *others = (replace(each, p_value=0.6) for each in board.standings)
+    leader = replace(leader, p_value=None, is_baseline=True, n_unfinished=1)
+    cut = [replace(each, n_unfinished=each.n_splits * (each.method != "svor")) for each in others]
+    board = replace(board, standings=(leader, *cut), left_out=(LeftOut("rank-boost", "no time", for_time=True),))
+    assert out_of_time(board) == ["rank-boost", "rank-svm", "order-boost"]
+    assert "nothing more elaborate" not in render(board)
+    assert "rank-boost and 2 others had too little time to do better" in render(board)
+    elaborate = replace(board, standings=(replace(leader, is_baseline=False), *cut[1:]))
+    assert "rank-boost and order-boost had too little time to show what more would do" in render(elaborate)
+    assert "too little time" not in render(replace(elaborate, standings=(cut[-1],), left_out=()))
 
 
 def test_claims_of_other_metrics():

@@ -1,13 +1,17 @@
 """Ratings and their covariances against a slow reference, and against what was planted."""
 
+import itertools
 import math
 
 import numpy as np
 import polars as pl
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import wellorder as wo
 from tests.reference import standings as slow
+from wellorder.standings.likelihood import one_thread_if_few
+from wellorder.standings.sureness import bar_for_all
 
 
 def draw(rng, m, ratings, *, side=0.0, length=0.0, log_nu=-0.4, judges=None):
@@ -35,7 +39,7 @@ def test_estimates_and_covariances_are_those_of_the_slow_reference():
     theta = slow.most_likely(left, right, outcome, z, 4)
     found = wo.rate(wo.Comparisons(left, right, outcome), side=True, controls={"length": longer})
     assert np.concatenate([found.ratings_, found.beta_, found.log_nu_]) == pytest.approx(theta, abs=2e-5)
-    inverse = np.linalg.pinv(slow.information(theta, left, right, outcome, z, 4), rcond=1e-6)
+    inverse = np.linalg.pinv(slow.information(theta, left, right, outcome, z, 4), rcond=1e-4)
     assert found.covariance_ == pytest.approx(inverse, abs=2e-4)
 
     prompt, judge = rng.integers(0, 15, 120), rng.integers(0, 12, 120)
@@ -205,6 +209,47 @@ def test_a_vote_more_is_worth_what_needed_says():
     assert math.isnan(wo.rate(wo.Comparisons([0, 0, 2, 2], [1, 1, 3, 3], [1, -1, 1, -1])).needed("0", "2"))
 
 
+def test_more_votes_are_needed_where_all_pairs_are_asked_of_at_once():
+    rng = np.random.default_rng(8)
+    left, right, outcome, _, _ = draw(rng, 3_000, np.linspace(-0.5, 0.5, 12))
+    found = wo.rate(wo.Comparisons(left, right, outcome))
+    items = found.table()["item"].to_list()
+    sure = set(found.above().rows())
+    alone = [found.needed(one, other) for one, other in itertools.combinations(items, 2)]
+    at_once = [found.needed(one, other, at_once=True) for one, other in itertools.combinations(items, 2)]
+    assert all(more >= fewer for fewer, more in zip(alone, at_once, strict=True))
+    open_ = [n for n, pair in zip(at_once, itertools.combinations(items, 2), strict=True) if pair not in sure]
+    assert min(open_) > 0  # what is not told apart takes more votes
+    # the bar: where a pair that is told apart stands above it, and one that is open below
+    table = found.table()
+    at = {item: place for place, item in enumerate(found.items_)}
+    cov = found.covariance_
+    for one, other in itertools.combinations(table["item"], 2):
+        i, j = at[one], at[other]
+        lead = (found.ratings_[i] - found.ratings_[j]) / math.sqrt(cov[i, i] + cov[j, j] - 2 * cov[i, j])
+        assert (lead > found._bar) <= ((one, other) in sure)
+    everybody = bar_for_all(cov[:12, :12], found.island_, np.zeros((12, 12), dtype=bool), 0.95, degrees=None)
+    assert 1.96 < found._bar < everybody - 0.05  # pairs that are told apart no longer count
+    left, right, outcome, _, _ = draw(rng, 3_000, np.array([-1.0, 0.0, 1.0]))
+    clear = wo.rate(wo.Comparisons(left, right, outcome))
+    assert len(clear.above()) == 3  # no pair is open
+    assert clear.needed("2", "0", at_once=True) == 0
+    two = wo.rate(wo.Comparisons([0] * 50, [1] * 50, [1] * 30 + [-1] * 20))
+    assert two.needed("0", "1", at_once=True) == pytest.approx(two.needed("0", "1"), rel=0.1)  # there is one pair only
+
+
+def test_blas_is_alone_while_there_are_few_items():
+    def threads():
+        return {each["filepath"]: each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        assert set(threads().values()) == {2}
+        with one_thread_if_few(10):
+            assert set(threads().values()) == {1}
+        with one_thread_if_few(100_000):
+            assert set(threads().values()) == {2}
+
+
 def test_both_bad_is_an_outcome_of_its_own():
     rng = np.random.default_rng(7)
     left, right, outcome, _, _ = draw(rng, 2000, np.array([0.0, 0.5, 1.0]), log_nu=0.5)
@@ -214,6 +259,8 @@ def test_both_bad_is_an_outcome_of_its_own():
     frame = pairs.with_columns(winner=pl.Series(np.where(bad, "tie (bothbad)", words)))
     table = wo.read(frame)
     tie, own = wo.rate(table), wo.rate(table, both_bad="own")
+    named = wo.rate(wo.Comparisons.from_names(frame["model_a"], frame["model_b"], frame["winner"]), both_bad="own")
+    assert named.predict("0", "1").equals(own.predict("0", "1"))
     assert "p_both_bad" not in tie.predict("0", "1").columns
     shares = own.predict(left.astype(str), right.astype(str)).select("p_tie", "p_both_bad").mean().row(0)
     assert shares == pytest.approx((np.mean((outcome == 0) & ~bad), np.mean(bad)), abs=1e-6)

@@ -69,10 +69,27 @@ def test_wins_and_ties_may_be_infinite_together():
     assert rows(rated([("a", "b", -1), ("b", "c", -1), ("a", "c", 0)]))["a"]["high"] < math.inf
 
 
-def test_a_side_that_decides_everything_is_infinite():
-    found = rated([("a", "b", -1), ("b", "a", -1)] * 5, side=True)
-    assert found.effects().row(0)[:2] == ("side", -math.inf)
-    assert found.effects()["high"][0] < -0.5
+@pytest.mark.parametrize("winner", [-1, 1])
+@pytest.mark.parametrize("n", [5, 60])
+def test_a_side_that_decides_everything_is_infinite(winner, n):
+    found = rated([("a", "b", winner), ("b", "a", winner)] * n, side=True)
+    # n wins of n: the chance of that is 1 − confidence where p = 0.05^(1/n)
+    p = 0.05 ** (1 / (2 * n))
+    end = winner * math.log(p / (1 - p))
+    ends = (end, math.inf) if winner > 0 else (-math.inf, end)
+    assert found.effects().row(0) == ("side", winner * math.inf, *(pytest.approx(each, abs=0.02) for each in ends))
+
+
+def test_of_an_effect_without_either_end_nothing_is_known():
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 4, 100)
+    right, x = (left + rng.integers(1, 4, 100)) % 4, rng.normal(size=100)
+    votes = wo.Comparisons(left, right, np.sign(x).astype(int))  # x decides, whatever the side is worth
+    side, control = wo.rate(votes, side=True, controls={"x": x}).effects().rows()
+    assert math.isnan(side[1])
+    assert side[2:] == (-math.inf, math.inf)
+    assert control[1] == control[3] == math.inf
+    assert math.isfinite(control[2])
 
 
 def test_effects_that_cannot_be_told_are_refused():

@@ -30,6 +30,11 @@ def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
     return None if value is None else tuple(part.strip() for part in value.split(",") if part.strip())
 
 
+def all_names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Split the values of an option that may be given several times at commas."""
+    return tuple(name for part in value for name in names(ctx, param, part) or ())
+
+
 def _are_there(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Say at once that a file is not there, whatever else is wrong; patterns and URLs are for whoever reads them."""
     for path in (value,) if isinstance(value, str) else value or ():
@@ -134,7 +139,7 @@ _READING = (
         metavar="COLUMN[=VALUE]",
         help="Where the target holds times: whether an event ended them (1), or they were censored (0).",
     ),
-    click.option("--drop", metavar="A,B,…", default="", callback=names, help="Columns to leave out."),
+    click.option("--drop", metavar="A,B,…", multiple=True, callback=all_names, help="Columns to leave out."),
     click.option("--items", metavar="FILE", help="For comparisons: a file about the items.", **INPUT),
     click.option(
         "--format",

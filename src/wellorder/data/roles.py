@@ -254,22 +254,32 @@ def read_events(sheet: Sheet, event: str) -> Bools:
         row = first_row(column.is_null())
         raise sheet.error(f"the event (column {name!r}) is missing; give it, or remove the row", row)
     if value is not None:
-        seen = column == value
-        if not seen.any():
-            found = column.unique(maintain_order=True).to_list()
+        found = column.unique(maintain_order=True).to_list()
+        meant = [each for each in found if each == value] or [each for each in found if _reads_as(each, value)]
+        if len(meant) != 1:
             raise sheet.error(f"no row has {shorten(value)} in the column {name!r}; its values are {_values(found)}")
-        return seen.to_numpy().astype(bool)
+        return np.asarray((column == meant[0]).to_numpy(), dtype=bool)
     number = column.cast(pl.Float64, strict=False)  # {0, 1} are numbers, whatever the file calls them
     bad = number.is_null() | ~number.is_in([0.0, 1.0])
     if bad.any():
         row = first_row(bad)
+        written = str(as_text(sheet, name)[row])
         raise sheet.error(
-            f"the event (column {name!r}) is {shorten(str(column[row]))}; 1 (or true) is an event that was seen and 0 "
+            f"the event (column {name!r}) is {shorten(written)}; 1 (or true) is an event that was seen and 0 "
             f"a time that was censored. Where it is written otherwise, say which value is the event: "
-            f"event={name + '=' + str(column[row])!r}",
+            f"event={name + '=' + written!r}",
             row,
         )
     return number.to_numpy().astype(bool)
+
+
+def _reads_as(written: str, value: str) -> bool:
+    """Say whether a field and a value are one but for capitals, or are the same number; true is 1."""
+    one, other = ({"true": "1", "false": "0"}.get(each, each) for each in (written.casefold(), value.casefold()))
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return one == other
 
 
 def refuse_no_times(sheet: Sheet, name: str, y: Array | None) -> None:

@@ -299,7 +299,8 @@ class TableRanker(Stored, BaseEstimator):
     def describe(self) -> str:
         """Say in a few lines what was fitted on what."""
         check_is_fitted(self)
-        lines = [f"{type(self.ranker_).__name__} fitted on {self.supervision_}"]
+        what = self.supervision_ if getattr(self, "event_", None) is None else "censored times"
+        lines = [f"{type(self.ranker_).__name__} fitted on {what}"]
         if self.encoder_ is None:
             lines.append(f"items: {len(self.items_ or []):,}, each with a rating of its own")
         else:

@@ -134,14 +134,17 @@ def _why(found: Supervision) -> str:
     if found.n_unjudged == found.n_rows:
         return "no row has a grade."
     if found.n_censored:
-        return "nobody is known to have outlived another: whoever was censored was so before the first event."
+        return (
+            "nobody is known to have outlived another: all others were censored before the first event that counts, "
+            "or all events are of one time."
+        )
     if found.n_levels == 1:
         return "all grades are the same (one level, 1 class)."
     if found.n_zero_weight:
         return "every pair has a row of zero weight."
     if found.n_groups > 1:
         return "no group has two rows of different grades; check that `groups` names lists, not single rows."
-    return "the order puts none of these levels above another."
+    return "the order puts none of these levels above another, or rows that would be in a pair weigh nothing there."
 
 
 def check_positive(value: Any, name: str) -> None:

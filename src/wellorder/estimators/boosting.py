@@ -266,7 +266,8 @@ def pair_task(
         pairs, held = _part_comparisons(pairs, share, rng)
         held_X = X
     elif share > 0 and isinstance(pairs, GradedPairs):
-        training, apart = keep_apart(pairs.level, pairs.group, share, rng)
+        lists = order.lists if isinstance(order, Grades) else None
+        training, apart = keep_apart(pairs.level, lists, share, rng)
         X, held_X, pairs, held = X[training], X[apart], take_pairs(pairs, training), take_pairs(pairs, apart)
     refuse_lost_pairs(pairs)
     refuse_no_pairs(order, pairs.n_pairs)

@@ -128,7 +128,7 @@ class GradedFolds(Folds):
         """The fold of each row; −1 for rows in no pair, which are in every training part."""
         grades, active = self.grades, self.grades.pairs.active
         fold = np.full(len(grades), -1)
-        lists = np.zeros(len(active)) if grades.group is None else grades.group[active]
+        lists = np.zeros(len(active)) if grades.lists is None else grades.lists[active]
         n_lists = len(np.unique(lists))
         if n_lists > 1:
             cuts = GroupKFold(min(self._wanted, n_lists)).split(active, groups=lists)
@@ -425,7 +425,7 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
     n, d = X.shape
     compared = isinstance(order, Comparisons)
     row_by_row = isinstance(order, Grades) and order.ends is None  # a grade says what to predict
-    balance = "groups" if isinstance(order, Grades) and order.group is not None else "pairs"
+    balance = "groups" if isinstance(order, Grades) and order.lists is not None else "pairs"
     members: list[tuple[str, Any]] = [("rank-svm", RankSVM())]
     if compared:
         members += [("rank-svm-weak", RankSVM(C=0.01)), ("compare-svm", CompareSVM(loss="squared_hinge"))]
@@ -775,7 +775,9 @@ class OrderEnsemble(Ranker):
             found = nonnegative_newton(make_problem(LinearSpace(points), pairs, LOSSES["squared_hinge"], self.C))
             total = float(found.coef.sum())
         if total > 0:
-            return np.asarray(found.coef / total)
+            shares = found.coef / total
+            shares[shares < _LEAST_SHARE] = 0.0
+            return np.asarray(shares / shares.sum())
         warnings.warn(
             "no member orders held-out rows better than chance, or there are too few of them; all get the same weight",
             stacklevel=4,
@@ -838,6 +840,9 @@ class OrderEnsemble(Ranker):
         tags.target_tags.required = True
         return tags
 
+
+_LEAST_SHARE = 1e-9
+"""A member with less of the weight has it from rounding; it would be fitted, stored and asked for nothing."""
 
 _MOST_ENSEMBLE_ROWS = 200_000
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -13,6 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from ..order import check_clicked, check_positions, click_propensities_from
 from ..sweeps import Array, Bools, Floats, Ints
+from .base import check_whole
 
 _SETTLED = 1e-3
 """How little the propensities change in a round that is the last."""
@@ -86,7 +88,11 @@ def click_propensities(
     was_clicked = check_clicked(clicked)
     where = check_positions(position, len(was_clicked))
     if not was_clicked.any():
-        raise ValueError("no row was clicked")
+        raise ValueError("no row was clicked: nothing tells which positions are looked at")
+    check_whole(max_iter, "max_iter")
+    X = X if hasattr(X, "iloc") or sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.shape[0] != len(was_clicked):
+        raise ValueError(f"X has the shape {X.shape}, and there are {len(was_clicked)} rows; give the features of each")
     return _regression_em(was_clicked, where, X, estimator, max_iter)
 
 

@@ -615,5 +615,5 @@ def _may_do_better(known: Record, seconds: float) -> bool:
     if is_late(known):  # it has nothing
         return seconds >= 1.25 * known.seconds
     if known.stopped:
-        return seconds >= 1.5 * known.seconds
+        return seconds >= 1.5 * max(known.seconds, known.allowed_seconds)
     return known.problem is not None and known.problem.startswith((OUT_OF_MEMORY, WORKER_ENDED))

@@ -309,8 +309,8 @@ def _how_many_more(board: Leaderboard) -> str:
         )
     if board.protocol.split_by not in ("rows", "pairs"):
         return (
-            f"to tell {first} and {second} apart, if they differ by as much as it seems, takes about {more:.2g} times "
-            f"as many {board.protocol.split_by} as there are"
+            f"to tell {first} and {second} apart, if they differ by as much as it seems, takes about "
+            f"{f'{round_up(more):,}' if more >= 10 else f'{more:.1f}'} times as many lists as there are"
         )
     return (
         f"to tell {first} and {second} apart, if they differ by as much as it seems, takes about "

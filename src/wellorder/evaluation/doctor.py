@@ -17,7 +17,7 @@ from scipy.stats import binomtest
 
 from ..data import ComparisonTable, Table, TableEncoder, as_rows, constant_columns
 from ..metrics import swapped_pairs
-from ..order import Grades
+from ..order import Clicks, Grades, Times
 from ..sweeps import Floats, Ints
 from ..writing import counted, write_percent
 from .accounts import html_row
@@ -224,8 +224,8 @@ def _sample(grades: Grades, most: int) -> Ints:
         return np.arange(len(grades))
     rng = np.random.default_rng(0)
     shuffled = rng.permutation(len(grades))
-    if grades.group is not None:
-        place = rng.permutation(grades.n_groups)[grades.group[shuffled]]
+    if grades.lists is not None:
+        place = rng.permutation(grades.n_groups)[grades.lists[shuffled]]
         return np.sort(shuffled[np.argsort(place, kind="stable")][:most])
     judged = shuffled[grades.level[shuffled] >= 0]
     by_level = judged[np.argsort(grades.level[judged], kind="stable")]
@@ -255,8 +255,13 @@ def _swapped(grades: Grades, values: Floats, is_name: bool, n_columns: int) -> t
     mine, values = grades.take(known), values[known]
     if mine.pairs.n_pairs == 0:
         return None
-    chance = _log_chance_of_names(mine, values) if is_name else log(2) + _log_chance_of_numbers(mine)
-    if _n_others(mine) < _FEWEST_OTHERS or chance + log(n_columns) > _BY_CHANCE:
+    # of times, how events follow each other is all that is known for sure
+    sure = np.flatnonzero(mine.event) if isinstance(mine, Times) else np.arange(len(mine))
+    order, codes = mine.take(sure), values[sure]
+    if order.pairs.n_pairs == 0:
+        return None
+    chance = _log_chance_of_names(order, codes) if is_name else log(2) + _log_chance_of_numbers(order)
+    if _n_others(order) < _FEWEST_OTHERS or chance + log(n_columns) > _BY_CHANCE:
         return None
     if is_name:
         return swapped_pairs(mine, _mean_levels(mine, values)), len(known)
@@ -293,6 +298,188 @@ def _mean_levels(grades: Grades, codes: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------------------------------
+# Censored times: how many ended with an event, and what censoring hides.
+
+
+_FEW_EVENTS = 20
+_LARGE_WEIGHTS = 100.0
+"""Uno's weights of the last events that are so many times those of the first are uncertain."""
+
+
+def _of_timed_table(table: Table) -> Health:
+    assert table.events is not None
+    if not table.events.any():
+        missing = Finding(
+            "problem",
+            f"no row has an event ({table.event}): nobody is known to have outlived another",
+            "1 (or true) is an event that was seen and 0 a time that was censored: check that it is not the other way "
+            "round, or say which value is the event (--event status=dead)",
+        )
+        return Health(table.source, tuple(_shape(table)), (missing, *_columns(table)))
+    times = table.order()
+    assert isinstance(times, Times)
+    copy_of = np.unique(_row_fingerprints(table.X), return_inverse=True)[1]
+    findings = [
+        *_about_times(times),
+        *_leaks(copy_of, np.zeros(len(table), np.int64), table, by_lists=False),
+        *_columns(table),
+    ]
+    if times.pairs.n_pairs:
+        findings += find_leaking_columns(times, table)
+    return Health(table.source, (*_shape(table), *_of_times(times)), tuple(findings))
+
+
+def _of_times(times: Times) -> Iterator[tuple[str, str]]:
+    n, n_events = len(times), int(np.count_nonzero(times.event))
+    seen = times.time[times.event]
+    yield "events", f"{n_events:,} ({write_percent(n_events / max(n, 1), 0)})"
+    yield "censored", f"{n - n_events:,} ({write_percent((n - n_events) / max(n, 1), 0)})"
+    if n_events:
+        yield "times", f"from {times.time.min():g} to {times.time.max():g}, of events {seen.min():g} to {seen.max():g}"
+    sizes = np.array([n]) if times.group is None else np.bincount(times.group)
+    if times.group is not None:
+        yield "strata", f"{len(sizes):,} (of {sizes.min():,} to {sizes.max():,} rows)"
+    n_all, n_known = sum(size * (size - 1) // 2 for size in sizes.tolist()), times.pairs.n_pairs
+    yield "pairs known to be ordered", f"{n_known:,} of {n_all:,} ({write_percent(n_known / max(n_all, 1), 0)})"
+    if times.weight is not None:
+        yield "row weights", f"from {times.weight.min():g} to {times.weight.max():g}"
+
+
+def _about_times(times: Times) -> Iterator[Finding]:
+    n, n_events = len(times), int(np.count_nonzero(times.event))
+    if times.pairs.n_pairs == 0:
+        yield Finding(
+            "problem",
+            "nobody is known to have outlived another: all others were censored before the first event, or all events "
+            "are of one time",
+            "check that events are 1 and censored times 0, and not the other way round",
+        )
+        return
+    seen, censored = times.time[times.event], ~times.event
+    if n_events < _FEW_EVENTS:
+        yield Finding(
+            "warning",
+            f"{counted(n_events, 'event')}: little can be learned from so few, or told apart",
+            "watch longer, or collect more rows",
+        )
+    if not censored.any():
+        yield Finding(
+            "note", "no row is censored", "then times are grades like others; check the events if you expected some"
+        )
+    early = np.flatnonzero(censored & (times.time < seen.min()))
+    if early.size:
+        yield Finding(
+            "note",
+            f"{counted(len(early), 'row')} censored before the first event, at {seen.min():g} ({_rows(early)})",
+            "they are in no pair: nothing is learned from them",
+        )
+    late = np.flatnonzero(censored & (times.time >= seen.max()))
+    if late.size > 0.05 * n:
+        yield Finding(
+            "warning" if late.size > 0.5 * n else "note",
+            f"all {len(late):,} rows ({write_percent(len(late) / n, 0)}) that were watched beyond {seen.max():g}, the "
+            "time of the last event, are censored",
+            "they stand above the others, and nothing tells which of them lives longest",
+        )
+    chance = times.curve()(seen)
+    if not (chance > 0).all() or (float(chance.max()) / float(chance.min())) ** 2 > _LARGE_WEIGHTS:
+        yield Finding(
+            "note",
+            "hardly anybody was still watched at the last events: Uno's weights would rest on these",
+            "with weighting='uno', give tau=, a time before which people were still watched",
+        )
+    at_zero = np.flatnonzero(times.time == 0)
+    if at_zero.size:
+        yield Finding(
+            "note",
+            f"{counted(len(at_zero), 'row')} with the time 0 ({_rows(at_zero)})",
+            "count from the moment that each row was first watched",
+        )
+    if times.group is not None:
+        silent = np.setdiff1d(np.arange(times.n_groups), times.group[times.pairs.active])
+        if silent.size:
+            yield Finding(
+                "note",
+                f"{len(silent):,} of {times.n_groups:,} strata have no pair: nothing is learned from them",
+            )
+
+
+# --------------------------------------------------------------------------------------------------
+# Clicks: where they are, and where nothing can be known of them.
+
+
+_FEW_IN_TRUTH = 0.25
+"""Weights by which clicks are worth less than this share of as many equal ones are said."""
+
+
+def _of_clicks(clicks: Clicks) -> Iterator[tuple[str, str]]:
+    n, n_clicks = len(clicks), int(np.count_nonzero(clicks.clicked))
+    found = clicks.describe()
+    yield "rows shown", f"{n:,}"
+    yield "lists", f"{found.n_groups:,}, of which {found.n_groups_with_pairs:,} have a click and a row without one"
+    yield "clicks", f"{n_clicks:,} ({write_percent(n_clicks / max(n, 1), 1)})"
+    if n:
+        yield "positions", f"{clicks.position.min():,} to {clicks.position.max():,}"
+    shown = clicks.propensities[:_NAMED]
+    yield "propensities", listing([f"{each:.2g}" for each in shown], len(clicks.propensities))
+
+
+def _about_clicks(clicks: Clicks) -> Iterator[Finding]:
+    where, clicked = clicks.position, clicks.clicked
+    if len(where) and where.min() == where.max():
+        yield Finding(
+            "warning",
+            f"all rows stood at position {where[0]:,}, and nothing tells how often others are looked at",
+            "propensities change nothing here; check that the positions are those within a list",
+        )
+    if clicks.pairs.n_pairs == 0:
+        yield Finding(
+            "problem",
+            "no list has a click and a row that was not clicked: there is no pair to learn an order from",
+            "keep the rows that were shown and not clicked, and check that groups name the lists that were shown",
+        )
+        return
+    silent = np.setdiff1d(np.unique(where), where[clicked])
+    if silent.size:
+        first = listing([str(place) for place in silent[:3]], len(silent))
+        yield Finding(
+            "warning",
+            f"nobody clicked at {counted(len(silent), 'position')} ({first})",
+            "of rows that stood there nothing is known but that they were not clicked, which says little where few "
+            "look; leave out what nobody looks at, or log longer",
+        )
+    _, held = np.unique(_paired(np.asarray(clicks.group), where), return_counts=True)
+    if (held > 1).any():
+        yield Finding(
+            "warning",
+            f"{counted(int((held > 1).sum()), 'place')} of a list held several rows",
+            "one row stands at a position: give each time that a list was shown a group of its own",
+        )
+    above = np.ones(len(where)) if clicks.ends is None or clicks.ends.above is None else clicks.ends.above
+    weight = above[clicked]
+    if where.min() < where.max() and np.ptp(weight) == 0:
+        yield Finding(
+            "note",
+            "every click counts the same: where the last ranker put things is learned with what was wanted",
+            "estimate how often each position is looked at with wo.click_propensities",
+        )
+    if clicks.n_cut:
+        yield Finding(
+            "note",
+            f"{counted(clicks.n_cut, 'click')} stood where the propensity is below the floor of {clicks.floor:g}, and "
+            "count as if it were that",
+            "a lower floor has less bias and more variance",
+        )
+    worth = float(weight.sum()) ** 2 / float(weight @ weight)
+    if worth < _FEW_IN_TRUTH * len(weight):
+        yield Finding(
+            "note",
+            f"{len(weight):,} clicks with these weights are worth about {worth:,.0f} equal ones",
+            "few clicks where hardly anybody looks count for most; raise floor=, or compare with propensities=1",
+        )
+
+
+# --------------------------------------------------------------------------------------------------
 # The examination.
 
 
@@ -301,8 +488,8 @@ _NAMED = 5
 """Columns that a finding names; beyond, it says how many there are."""
 
 
-def examine(table: AnyTable) -> Health:
-    """Look at a table before anything is learned from it.
+def examine(table: AnyTable | Times | Clicks) -> Health:
+    """Look at a table, at censored times or at clicks, before anything is learned from them.
 
     Examples
     --------
@@ -313,12 +500,22 @@ def examine(table: AnyTable) -> Health:
     ...     print(f"{finding.severity}: {finding.what}")
     note: 1 column never changes: b
     warning: the column 'a' alone orders all pairs rightly: it may be the target in other clothes, known only afterwards
+
+    >>> for finding in wo.evaluation.examine(wo.Clicks([1, 0, 0], [1, 1, 1], [7, 7, 7], propensities=1)).findings[:1]:
+    ...     print(f"{finding.severity}: {finding.what}")
+    warning: all rows stood at position 1, and nothing tells how often others are looked at
     """
+    if isinstance(table, Times):
+        return Health("times", tuple(_of_times(table)), tuple(_about_times(table)))
+    if isinstance(table, Clicks):
+        return Health("clicks", tuple(_of_clicks(table)), tuple(_about_clicks(table)))
     if not isinstance(table, Table):
         return examine_comparisons(table)
     if table.y is None:
         findings = [*_columns(table), Finding("note", "no column was named as the target", "name it with --target")]
         return Health(table.source, tuple(_shape(table)), tuple(findings))
+    if table.events is not None:
+        return _of_timed_table(table)
     grades = table.grades()
     facts = (*_shape(table), *_supervision(grades, table))
     findings = [*_nothing_to_learn(grades), *_lists(grades, table), *_repeats(grades, table), *_columns(table)]
@@ -421,12 +618,11 @@ def _repeats(grades: Grades, table: Table) -> Iterator[Finding]:
             f"no model can order the {counted(n_pairs, 'pair')} of such rows, {100 * n_pairs / n_all:.2g} % of all: "
             "the share of swapped pairs cannot fall below that",
         )
-    yield from _leaks(copy_of, group, table)
+    yield from _leaks(copy_of, group, table, by_lists=table.groups is not None)
 
 
-def _leaks(copy_of: Ints, group: Ints, table: Table) -> Iterator[Finding]:
+def _leaks(copy_of: Ints, group: Ints, table: Table, *, by_lists: bool) -> Iterator[Finding]:
     """Find what a split by rows or by lists would put on both sides."""
-    by_lists = table.groups is not None
     what = "lists" if by_lists else "rows"
     copies = _in_several(copy_of, group if by_lists else np.arange(len(copy_of)))
     if copies.size > 0.01 * len(copy_of):

@@ -90,9 +90,9 @@ def keep_parts(
             found = influence_of(part, scores, metric, **rule)
     except ValueError:  # not defined on this part: its value is NaN, and says so
         return None
-    if isinstance(whole, Grades) and whole.group is not None and whole.n_groups > 1 and part.n_groups == 1:
+    if isinstance(whole, Grades) and whole.lists is not None and whole.n_groups > 1 and part.n_groups == 1:
         # one list of several: its rows are no units, and it differs from the lists of other splits alone
-        alone = Parts((int(whole.group[rows[found.number[0]]]),), (0.0,))
+        alone = Parts((int(whole.lists[rows[found.number[0]]]),), (0.0,))
         return alone if found.unit == "groups" else replace(alone, shares=(1.0,))
     if found.n_units < 2:  # one list alone does not show how lists differ
         return None

@@ -222,8 +222,8 @@ def _growing(order: Grades | Comparisons, split: Split, shares: Floats, seed: in
     """Return parts of a training part, each of which holds those before it: rows, whole lists, or comparisons."""
     rng = np.random.default_rng([seed, split.repeat, split.fold])
     train = split.train
-    if isinstance(order, Grades) and order.group is not None and order.n_groups > 1:
-        place = rng.permutation(order.n_groups)[order.group[train]]
+    if isinstance(order, Grades) and order.lists is not None and order.n_groups > 1:
+        place = rng.permutation(order.n_groups)[order.lists[train]]
         drawn = train[np.argsort(place, kind="stable")]
         ends = np.flatnonzero(np.diff(np.sort(place), append=order.n_groups)) + 1
         counts = [int(ends[np.searchsorted(ends, share * len(train) - 1e-9)]) for share in shares]

@@ -98,6 +98,9 @@ class Record:
     """Whether its time limit ended the search or the fit: the metrics are of the best that there was by then."""
     unfinished: bool = False
     """Whether it was the fit itself that its time limit ended, so that the model is not what the method would make."""
+    allowed_seconds: float = 0.0
+    """Its time limit, where that ended the search or the fit. It may have ended early, as a last fit would not have
+    fitted in: the time that it took does not say what it was given."""
     notes: tuple[str, ...] = ()
     """What the fit warned of."""
     earlier_seconds: float = 0.0
@@ -293,7 +296,9 @@ _READERS: dict[str, Callable[[str, Json], Any]] = {
     "seed": _whole,
     "metrics": _metrics,
     "params": _object,
-    **dict.fromkeys(("search_seconds", "fit_seconds", "predict_seconds", "earlier_seconds"), _seconds),
+    **dict.fromkeys(
+        ("search_seconds", "fit_seconds", "predict_seconds", "earlier_seconds", "allowed_seconds"), _seconds
+    ),
     "swaps": _optional(_swaps),
     "curve": _optional(_curve),
     "weights": _optional(_numbers),

@@ -551,7 +551,10 @@ def choose_params(
     kept = 0.0 if is_large else _FOR_LAST if part is whole else _FOR_LARGER
     outlook = None if deadline is None else _Outlook(deadline, times_larger, kept)
     try:
-        found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=outlook, refit=False)
+        with warnings.catch_warnings():
+            # of points that may never be chosen, once for each fold; the fit that follows says what is true of it
+            warnings.filterwarnings("ignore", message="the model is degenerate")
+            found = search(estimator, grid, part.X, part.order, metric=metric, cv=cv, deadline=outlook, refit=False)
     except OutOfTime as late:
         if is_large or not late.table or not any(point.seconds for point in late.table):
             raise
@@ -625,7 +628,7 @@ def sample_places(part: Sample, seed: int, most: int | None = None) -> Ints | No
         return None
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.choice(len(part), size, replace=False))
-    group, n_groups = part.order.group, part.order.n_groups
+    group, n_groups = part.order.lists, part.order.n_groups
     if group is not None and n_groups >= len(part) // size:
         order = rng.permutation(n_groups)
         sizes = np.bincount(group, minlength=n_groups)

@@ -72,8 +72,9 @@ def folds(y: Any, groups: Any = None, *, n_folds: int = 5, n_repeats: int = 1, s
     """
     grades = _as_grades(y, groups)
     _check_counts(n_folds, n_repeats)
-    if grades.group is not None:
-        group = _by_appearance(grades.group)
+    lists = grades.lists
+    if lists is not None:
+        group = _by_appearance(lists)
         size = np.bincount(group)
         with_pair = np.zeros(len(size), dtype=bool)
         with_pair[group[grades.pairs.active]] = True
@@ -83,7 +84,7 @@ def folds(y: Any, groups: Any = None, *, n_folds: int = 5, n_repeats: int = 1, s
         _refuse_too_few(int(np.count_nonzero(stratum >= 0)), "judged rows", n_folds)
     for repeat in range(n_repeats):
         rng = _stream(seed, repeat)
-        if grades.group is not None:
+        if lists is not None:
             fold_of = _deal_groups(size, with_pair, n_folds, rng)[group]
         else:
             fold_of = _deal_rows(stratum, n_folds, rng)
@@ -170,19 +171,25 @@ def time_cuts(y: Any, times: Any, groups: Any = None, *, n_cuts: int = 5, first:
     [0 1 2 3 4 5] [6 7]
     """
     order = y if isinstance(y, Comparisons) else _as_grades(y, groups)
-    when = _numbered_times(times, len(order))
+    when = own = _numbered_times(times, len(order))
     if not 0 < first < 1:
         raise ValueError(f"first={first!r} is no share of the rows; give a number between 0 and 1")
     _check_counts(n_cuts + 1, 1)
-    if isinstance(order, Grades) and order.group is not None:
-        last = np.zeros(order.n_groups, when.dtype)
-        np.maximum.at(last, order.group, when)
-        when = last[order.group]
+    lists = order.lists if isinstance(order, Grades) else None
+    if lists is not None:
+        last = np.zeros(int(lists.max(initial=-1)) + 1, when.dtype)
+        np.maximum.at(last, lists, when)
+        when = last[lists]
     judged = np.sort(when[order.is_judged])
     begins = judged[
         np.minimum((len(judged) * (first + (1 - first) * np.arange(n_cuts) / n_cuts)).astype(int), len(judged) - 1)
     ]
     begins = np.unique(begins[begins > judged[0]])
+    if len(begins) == 0 and np.ptp(own[order.is_judged]) > 0:
+        raise ValueError(
+            "all lists end at about the same time, and a list is of the time of its last row: there is no past to "
+            "learn from; leave the groups out, and rows are compared across lists, or leave the time out"
+        )
     if len(begins) == 0:
         raise ValueError("all rows are of about one time: there is no past to learn from; leave the time out")
     for fold, (begin, end) in enumerate(zip(begins, [*begins[1:].tolist(), np.inf], strict=True)):
@@ -238,7 +245,7 @@ def hold_outs(y: Any, *, n_train: int, n_test: int | None = None, n_repeats: int
     [Split(repeat=0, fold=0, 30 train, 50 test), Split(repeat=1, fold=0, 30 train, 50 test)]
     """
     grades = _as_grades(y, None)
-    if grades.group is not None:
+    if grades.lists is not None:
         raise ValueError("hold_outs draws single rows, which would tear groups apart; use folds")
     judged = np.flatnonzero(grades.level >= 0)
     n_test = len(judged) - n_train if n_test is None else n_test
@@ -259,6 +266,8 @@ def feasible_folds(order: Grades | Comparisons, n_folds: int, n_repeats: int, se
     n_folds = feasible_n_folds(order, n_folds)
     if isinstance(order, Comparisons):
         return comparison_folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
+    if order.lists is None:
+        return folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
     if order.n_groups < 2:
         return folds(order.in_one_group(), n_folds=n_folds, n_repeats=n_repeats, seed=seed)
     if n_lists_with_pair(order) == 1:
@@ -268,7 +277,12 @@ def feasible_folds(order: Grades | Comparisons, n_folds: int, n_repeats: int, se
 
 def feasible_n_folds(order: Grades | Comparisons, wanted: int) -> int:
     """Return how many folds :func:`feasible_folds` cuts into."""
-    if isinstance(order, Comparisons) or order.n_groups < 2 or (n_lists := n_lists_with_pair(order)) == 1:
+    if (
+        isinstance(order, Comparisons)
+        or order.lists is None
+        or order.n_groups < 2
+        or (n_lists := n_lists_with_pair(order)) == 1
+    ):
         return wanted
     return min(wanted, n_lists or order.n_groups)
 
@@ -368,7 +382,10 @@ def _by_appearance(group: Ints) -> Ints:
 
 
 def _strata(grades: Grades, n_folds: int) -> Ints:
-    """Return the number of each row's level, or of its quantile where levels are many or rare; −1: unjudged."""
+    """Return the number of each row's level, or of its quantile where levels are many or rare; −1: unjudged.
+
+    Groups whose rows are dealt one by one (strata of times) have numbers of their own, so that each is in every fold.
+    """
     count = np.bincount(grades.level[grades.level >= 0], minlength=1)
     n, n_present = int(count.sum()), int(np.count_nonzero(count))
     number = np.arange(len(count))
@@ -376,7 +393,10 @@ def _strata(grades: Grades, n_folds: int) -> Ints:
         n_bins = max(1, min(_QUANTILES, n // (2 * n_folds)))
         middle = np.cumsum(count) - 0.5 * count  # equal grades are in one quantile
         number = np.minimum((n_bins * middle / max(n, 1)).astype(int), n_bins - 1)
-    return np.where(grades.level >= 0, number[grades.level], -1)
+    place = number[grades.level]
+    if grades.group is not None:
+        place = place + (int(number.max(initial=0)) + 1) * grades.group.astype(np.int64)
+    return np.where(grades.level >= 0, place, -1)
 
 
 def _deal_rows(stratum: Ints, n_folds: int, rng: np.random.Generator) -> Ints:

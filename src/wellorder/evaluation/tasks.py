@@ -69,7 +69,7 @@ class Task:
         """What stays together."""
         if isinstance(self.order, Comparisons):
             return "pairs"
-        return "groups" if n_lists_with_pair(self.order) > 1 else "rows"
+        return "groups" if self.order.lists is not None and n_lists_with_pair(self.order) > 1 else "rows"
 
     @cached_property
     def _bins(self) -> Bins | None:

@@ -148,8 +148,8 @@ def _sample(table: AnyTable, seed: int) -> AnyTable:
     if len(order) <= most:
         return table
     rng = np.random.default_rng(seed)
-    if isinstance(order, Grades) and order.group is not None and order.n_groups > 1:
-        place = rng.permutation(order.n_groups)[order.group]
+    if isinstance(order, Grades) and order.lists is not None and order.n_groups > 1:
+        place = rng.permutation(order.n_groups)[order.lists]
         return table.take(_first_lists(place, most))
     return table.take(np.sort(rng.choice(len(order), most, replace=False)))
 

@@ -222,6 +222,7 @@ def run_trial(
         parts=parts,
         orders_nothing=judgement.orders_nothing,
         stopped=searching.stopped or fitting.stopped,
+        allowed_seconds=seconds if searching.stopped or fitting.stopped else 0.0,
         unfinished=fitting.stopped,
         notes=tuple(sorted(set(heard))),
     )

@@ -32,7 +32,7 @@ from .explanation import ExplanationDisplay
 from .leaderboard import LeaderboardDisplay
 from .level_curves import LevelCurvesDisplay
 from .order_graph import OrderGraphDisplay
-from .standings import AboveDisplay, StandingsDisplay
+from .standings import MOST_NUMBERED as MOST_NUMBERED, AboveDisplay, StandingsDisplay
 from .style import (
     INK as INK,
     LINES as LINES,

@@ -19,6 +19,9 @@ from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
 
 _SCALES = {"log-odds": "rating (log-odds, 0 is the mean)", "elo": "rating (Elo points, 1500 is the mean)"}
 
+MOST_NUMBERED = 16
+"""Up to so many items, cells of the table say how likely one is above another; of more they are too small."""
+
 _BEYOND = 0.06
 """How far the arrow of an interval without an end goes beyond the others, in shares of their range."""
 
@@ -286,7 +289,7 @@ class AboveDisplay(Drawable):
             ax.plot(
                 [column - 0.3, column + 0.3], [line + 0.3, line - 0.3], color=PALETTE["grey"], linewidth=0.8, alpha=0.7
             )
-        elif kind == "not told apart" and n <= 16:
+        elif kind == "not told apart" and n <= MOST_NUMBERED:
             share = round(100 * float(self.probability[line, column]))
             ax.text(column, line, str(share), ha="center", va="center", fontsize=8.5 if n <= 10 else 7.0)
 

@@ -1,8 +1,8 @@
 r"""How sure a metric is: what each row, list or item adds to it, and so how several methods' values vary together.
 
 To first order, a metric's value on test rows differs from its expectation by a sum :math:`\sum_u a_u` over independent
-units u: rows of one list, lists where there are several, items of comparisons. So the values of several methods on the
-same rows have
+units u: rows of one list (or of strata), lists where there are several, items of comparisons. So the values of several
+methods on the same rows have
 
 .. math:: \widehat{\mathrm{Cov}}(U^{(m)}, U^{(m')}) = \sum_u a_u^{(m)} a_u^{(m')}
 
@@ -149,7 +149,7 @@ def _of_pairs(parts: list[PairShare | MeanShare | TauParts], grades: Grades) -> 
     parts[0].weight_by_row  # noqa: B018 - all are held against it, and none waits for another that makes it
     found = parallel_map(_alone, parts, len(grades))
     values, by_row = np.array([value for value, _ in found]), np.array([row[rows] for _, row in found]).T
-    if grades.n_groups > 1:
+    if grades.lists is not None and grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
         by_group = 0.5 * _sums(group, by_row)  # each pair is in the sums of its two rows
         weight = _sums(group, parts[0].weight_by_row[rows][:, None])[:, 0]
@@ -228,7 +228,7 @@ def _of_rows(parts: list[RowValues], grades: Grades) -> Influence:
     by_row = np.column_stack([part.values[rows] for part in parts])
     values = weight @ by_row
     psi = weight[:, None] * (by_row - values)
-    if grades.n_groups > 1:
+    if grades.lists is not None and grades.n_groups > 1:
         _, first, group = np.unique(np.asarray(grades.group)[rows], return_index=True, return_inverse=True)
         return _simple(values, _sums(group, psi), "groups", rows[first])
     return _simple(values, psi, "rows", rows)

@@ -630,6 +630,9 @@ def misranking_cost_of(
 
 
 def _in_full_order(grades: Grades) -> Grades:
+    """Return the grades in full order; themselves if they are, as much is kept with their pairs for every method."""
+    if isinstance(grades.graph.structure, Full):
+        return grades
     return grades.with_graph(OrderGraph.full(grades.levels))
 
 
@@ -850,7 +853,7 @@ def kendall_tau(
     pairs.refuse_lost_weights()
     untied, of_untied = _untied(grades, values)
     if not untied.any() and average == "pooled":
-        return undefined("kendall_tau", "all scores of a group are equal, in every group")
+        return undefined("kendall_tau", _ALL_EQUAL)
     if average == "pooled":
         pooled = np.sum(np.ldexp(untied, of_untied - of_untied.max()))
         spread = float(_root(pooled / pairs.total, of_untied.max() - of_pairs.max()))
@@ -907,9 +910,9 @@ def kendall_tau_of(
     grades = _in_full_order(grades)
     if grades.pairs.n_pairs == 0:
         return f"there is no pair of different grades ({grades.describe()})"
-    untied = _untied_by_row(grades, values)
     if average == "pooled":
-        return TauParts(grades, values) if untied.any() else "all scores of a group are equal, in every group"
+        return TauParts(grades, values) if _some_differ(grades, values) else _ALL_EQUAL
+    untied = _untied_by_row(grades, values)
     pairs, _ = grades.pairs.in_range
     group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
 
@@ -924,6 +927,18 @@ def kendall_tau_of(
     return ListValues(np.where(own > 0, tau, np.nan), int(np.count_nonzero(own)))
 
 
+_ALL_EQUAL = "all scores of a group are equal, in every group"
+
+
+def _some_differ(grades: Grades, scores: Floats) -> bool:
+    """Say whether two rows of one group that count have different scores, without a sort."""
+    counted = (grades.level >= 0) & (True if grades.weight is None else np.asarray(grades.weight) > 0)
+    group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+    one = np.zeros(grades.n_groups)
+    one[group[counted]] = scores[counted]
+    return bool((scores[counted] != one[group[counted]]).any())
+
+
 def _untied_by_row(grades: Grades, scores: Floats) -> Floats:
     """Sum ω_i ω_j over the rows j of row i's group that have another score, weights beside the heaviest."""
     lists = make_lists(grades, scores)
@@ -935,8 +950,15 @@ def _untied_by_row(grades: Grades, scores: Floats) -> Floats:
 
 
 def _pair_weight(grades: Grades) -> float:
-    """Sum ω_i ω_j over the pairs of different grades, weights beside the heaviest."""
-    return 0.5 * float(_untied_by_row(grades, grades.level.astype(float)).sum())
+    """Sum ω_i ω_j over the pairs of different grades, weights beside the heaviest; kept, as it is every method's."""
+    kept = grades.pairs.kept.get(_OF_GRADES)
+    if kept is None:
+        kept = grades.pairs.kept[_OF_GRADES] = 0.5 * float(_untied_by_row(grades, grades.level.astype(float)).sum())
+    assert isinstance(kept, float)
+    return kept
+
+
+_OF_GRADES = ("metrics", "pair_weight")
 
 
 def _excess(pairs: GradedPairs, scores: Floats) -> float:

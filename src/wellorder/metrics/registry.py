@@ -346,7 +346,7 @@ _DEFINITIONS = (
         "the sides are to each other.",
         needs="probabilities",
         bounds=(0, 1),
-        aliases=("rps",),
+        aliases=("rps", "ranked_probability_score"),
         parts=comparison_rps_of,
     ),
     Definition(

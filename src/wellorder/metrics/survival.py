@@ -165,7 +165,7 @@ def cumulative_auc_of(
     if not len(seen):
         return f"no event was seen ({y.describe()})"
     given = np.quantile(seen, np.arange(1, 10) / 10) if horizon is None else horizon
-    horizons = np.unique(np.asarray(given, dtype=float).ravel())
+    horizons = _read_horizons(given)
     chance = (y if censoring is None else censoring).curve()(y.time)
     shares: list[PairShare] = []
     for each in horizons.tolist():
@@ -179,6 +179,17 @@ def cumulative_auc_of(
     if not fall.sum() > 0:
         return f"no event was seen up to {horizons[-1]:g}"
     return MeanShare(tuple(shares), fall / fall.sum())
+
+
+def _read_horizons(given: Any) -> Floats:
+    """Return horizons, rising: numbers, one at least."""
+    try:
+        horizons = np.unique(np.asarray(given, dtype=float).ravel())
+    except (TypeError, ValueError):
+        raise ValueError(f"horizon={given!r} is no time; give a number, or several") from None
+    if not len(horizons) or np.isnan(horizons).any():
+        raise ValueError(f"horizon={given!r} names no time; give a number, or several")
+    return horizons
 
 
 def _before_and_after(times: Times, chance: Floats, horizon: float) -> Grades:

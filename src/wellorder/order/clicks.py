@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ..sweeps import Array, Bools, Floats, Ints
 from .columns import encode_groups
-from .grades import Grades, Supervision
+from .grades import Grades
 from .pairs import EndWeights
 
 _MOST_ROUNDS = 1_000
 _SETTLED = 1e-10
+_MOST_POSITIONS = 10_000_000
+"""Nobody looks that far: larger numbers are no positions, but ids."""
 
 
 class Clicks(Grades):
@@ -91,15 +94,17 @@ class Clicks(Grades):
         was_clicked = check_clicked(clicked)
         if groups is None:
             raise ValueError("clicks are compared within the lists that were shown; say with groups which rows are one")
-        if not 0 < floor <= 1:
+        if not (isinstance(floor, Real) and 0 < floor <= 1):
             raise ValueError(f"floor={floor!r} must lie between 0 and 1: the least chance to be seen that is believed")
         super().__init__(was_clicked.astype(float), groups, weights=weights, levels=None)
-        self.position = check_positions(position, len(was_clicked))
-        self.clicked = was_clicked
+        self.position: Ints = check_positions(position, len(was_clicked))
+        self.clicked: Bools = was_clicked
         if propensities is None:
             propensities = _estimated(was_clicked, self.position, items)
-        self.propensities = _read_propensities(propensities, int(self.position.max(initial=1)))
-        self.floor = floor
+        self.propensities: Floats = _read_propensities(
+            propensities, int(self.position.max(initial=1)), len(was_clicked)
+        )
+        self.floor: float = floor
         seen = self.propensities[self.position - 1]
         unknown = np.flatnonzero(was_clicked & np.isnan(seen))
         if unknown.size:
@@ -107,7 +112,7 @@ class Clicks(Grades):
                 f"row {unknown[0]} was clicked at position {self.position[unknown[0]]}, whose propensity is not given; "
                 "give one for each position that has clicks"
             )
-        self.n_cut = int(np.count_nonzero(was_clicked & (seen < floor)))
+        self.n_cut: int = int(np.count_nonzero(was_clicked & (seen < floor)))
         self.ends = EndWeights(1.0 / np.maximum(np.where(np.isnan(seen), 1.0, seen), floor), None)
 
     def take(self, rows: Ints) -> Clicks:
@@ -122,10 +127,6 @@ class Clicks(Grades):
         other = self._with(weight=None, ends=None)
         assert isinstance(other, Clicks)
         return other
-
-    def describe(self) -> Supervision:
-        """Count groups, levels, pairs, and rows that are in none."""
-        return super().describe()
 
     def __repr__(self) -> str:
         return f"Clicks({self.describe()})"
@@ -163,6 +164,8 @@ def click_propensities_from(clicked: Any, position: Any, items: Any) -> Floats:
     """
     was_clicked = check_clicked(clicked)
     where = check_positions(position, len(was_clicked))
+    if items is not None and len(items) != len(was_clicked):
+        raise ValueError(f"there are {len(was_clicked)} rows and {len(items)} items; give one a row")
     item, n_items = encode_groups(items, len(was_clicked))
     if item is None:
         raise ValueError("items say what each row is; without them nothing is known to have been seen at two positions")
@@ -222,35 +225,55 @@ def _estimated(clicked: Bools, position: Ints, items: Any) -> Floats:
     return np.asarray(rate / np.nanmax(rate)) if clicked.any() else np.ones(len(shown))
 
 
-def _read_propensities(given: Any, n_positions: int) -> Floats:
+def _read_propensities(given: Any, n_positions: int, n_rows: int) -> Floats:
     """Return q of positions 1, 2, …, the largest being one; NaN where it is not given."""
-    if isinstance(given, Mapping):
-        q = np.full(max(n_positions, *map(int, given)), np.nan)
-        for place, value in given.items():
-            if int(place) < 1:
-                raise ValueError(f"propensities has the position {place!r}; positions count from 1")
-            q[int(place) - 1] = value
-    else:
-        q = np.asarray(given, dtype=float)
-        if q.ndim == 0:
-            q = np.full(n_positions, float(q))
-        if q.ndim != 1 or len(q) < n_positions:
-            raise ValueError(
-                f"propensities have shape {q.shape}, and rows stood at positions up to {n_positions}; give one for "
-                "positions 1, 2, …, or a mapping of position to propensity"
-            )
+    q = _by_position(given, n_positions) if isinstance(given, Mapping) else _numbers(given)
+    if q.ndim == 0:
+        q = np.full(n_positions, float(q))
+    if q.ndim != 1 or len(q) < n_positions:
+        raise ValueError(
+            f"propensities have shape {q.shape}, and rows stood at positions up to {n_positions}; give one for "
+            "positions 1, 2, …, or a mapping of position to propensity"
+        )
+    if len(q) == n_rows > n_positions:
+        raise ValueError(
+            f"there are {n_rows} propensities, one a row, and rows stood at positions up to {n_positions}; give one "
+            "for positions 1, 2, …. What is known of rows goes to wo.Grades(clicked, groups, weights_above=1 / q)"
+        )
     bad = np.flatnonzero(~np.isnan(q) & ~((q > 0) & np.isfinite(q)))
     if bad.size:
         raise ValueError(
             f"the propensity of position {bad[0] + 1} is {q[bad[0]]}; it is the chance that the position is looked at, "
             "and must be positive"
         )
+    if np.isnan(q).all():
+        raise ValueError("propensities are all NaN; give the chance that each position is looked at")
     return np.asarray(q / np.nanmax(q))
+
+
+def _numbers(given: Any) -> Floats:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"propensities must be numbers, one for positions 1, 2, …, got {given!r:.60}") from None
+
+
+def _by_position(given: Mapping[Any, Any], n_positions: int) -> Floats:
+    """Return the propensities of a mapping in the order of the positions; NaN where there is none."""
+    places = list(given)
+    bad = [place for place in places if not (isinstance(place, Real) and float(place) >= 1 and float(place) % 1 == 0)]
+    if bad:
+        raise ValueError(f"propensities has the position {bad[0]!r}; positions count from 1, in whole numbers")
+    q = np.full(max([n_positions, *map(int, places)]), np.nan)
+    q[np.array(places, dtype=np.int64) - 1] = _numbers(list(given.values()))
+    return q
 
 
 def check_clicked(clicked: Any) -> Bools:
     """Check clicks: booleans, or 0 and 1."""
     values = np.asarray(clicked)
+    if values.dtype.kind == "O" and all(isinstance(each, Real | np.bool_) for each in values.ravel().tolist()):
+        values = values.astype(float)
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise ValueError(f"clicks must be True or False (or 1 and 0), one a row, got {values.dtype} of {values.shape}")
     bad = np.flatnonzero((values != 0) & (values != 1)) if values.dtype.kind != "b" else np.zeros(0, np.int64)
@@ -264,8 +287,9 @@ def check_positions(position: Any, n: int) -> Ints:
     values: Array = np.asarray(position)
     if values.shape != (n,) or values.dtype.kind not in "iuf":
         raise ValueError(f"there are {n} rows, and positions are {values.dtype} of {values.shape}; give one a row")
-    bad = np.flatnonzero(~(values == np.floor(values)) | ~(values >= 1))
+    bad = np.flatnonzero(~(values == np.floor(values)) | ~(values >= 1) | ~(values < _MOST_POSITIONS))
     if bad.size:
         how = "count from 1, so add one to each" if values[bad[0]] == 0 else "are whole numbers from 1 on"
+        how = f"are places in a list, below {_MOST_POSITIONS:,}" if values[bad[0]] >= _MOST_POSITIONS else how
         raise ValueError(f"row {bad[0]} has the position {values[bad[0]]}; positions {how}")
     return values.astype(np.int64)

@@ -260,10 +260,7 @@ def encode_grades(y: Any, levels: Iterable[Hashable] | None = None) -> tuple[Int
     if categories is not None:
         names, ordered = categories
         if not ordered:
-            raise ValueError(
-                f"y is a categorical column without an order ({shown(names)}); make it ordered (pandas: "
-                ".cat.as_ordered(), polars: Enum), or pass levels= from worst to best"
-            )
+            _refuse_unordered(f"y is a categorical column without an order ({shown(names)})", names)
         return _by_declared_levels(as_objects(y), names), names
     values = read_column(y, "y")
     if values.dtype.kind in "USO":
@@ -356,7 +353,10 @@ def _rank_objects(values: Array) -> tuple[Ints, Labels]:
     judged = entries[~missing]
     for row, value in enumerate(entries):
         if isinstance(value, str | bytes):
-            _refuse_unordered(row, judged)
+            texts = [value for value in judged if isinstance(value, str | bytes)]
+            _refuse_unordered(
+                f"the grades are text ({str(texts[0])!r} in row {row}), which has no order of its own", texts
+            )
         if value is not None and (not isinstance(value, Real | np.bool_) or isinstance(value, np.timedelta64)):
             raise ValueError(
                 f"Unknown label type: row {row} has {value!r} as its grade; the argument must be a string or a number"
@@ -383,9 +383,12 @@ def _fits_a_float(value: Any) -> bool:
         return False
 
 
-def _refuse_unordered(row: int, values: Array) -> NoReturn:
-    texts = [value for value in values if isinstance(value, str | bytes)]
-    found = list(dict.fromkeys(map(str, texts)))
+def _refuse_unordered(what: str, values: Iterable[Hashable]) -> NoReturn:
+    """Refuse levels that nobody has put in order; no order is named but one that a person would mean by these words.
+
+    Least of all the alphabet's, which pandas gives to categories that are called ordered.
+    """
+    found = list(dict.fromkeys(map(str, values)))
     if look_like_votes(found):
         raise ValueError(
             f"the grades ({shown(tuple(found))}) look like the outcomes of votes, and these are no grades: pass "
@@ -396,10 +399,7 @@ def _refuse_unordered(row: int, values: Array) -> NoReturn:
         )
     order = likely_order(found)
     listed = f". Found, in no order: {shown(tuple(found))}" if order is None else f", perhaps levels={order}"
-    raise ValueError(
-        f"the grades are text ({texts[0]!r} in row {row}), which has no order of its own; pass levels= with the levels "
-        f"from worst to best{listed}"
-    )
+    raise ValueError(f"{what}; pass levels= with the levels from worst to best{listed}")
 
 
 # --------------------------------------------------------------------------------------------------

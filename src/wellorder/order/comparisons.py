@@ -66,6 +66,8 @@ class Comparisons:
         What each item is called, where :meth:`from_names` has numbered them.
     times : array of shape (m,) or None
         When each was made, as numbers or dates, where a file says so: ratings whose certainty fades with time go by it.
+    both_bad : array of bool of shape (m,) or None
+        Which ties :meth:`from_names` was told to be of two that are both bad; None where it was told of none.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Comparisons:
 
     names: Array | None = None
     times: Array | None = None
+    both_bad: Bools | None = None
 
     def __init__(self, left: Any, right: Any, outcome: Any, weights: Any = None) -> None:
         self.left, self.right = _item_numbers(left, "left"), _item_numbers(right, "right")
@@ -104,7 +107,7 @@ class Comparisons:
             or polars.
         outcome : column of shape (m,)
             1: the right item is better; −1: the left one; 0: no difference. Or in words, as in files: right, left, tie;
-            b, a; the name of the better item.
+            b, a; the name of the better item. ``tie (bothbad)`` and ``both_bad`` are ties that are remembered.
         weights : array of shape (m,), optional
             Weights of the comparisons.
 
@@ -122,7 +125,8 @@ class Comparisons:
         """
         numbers_left, numbers_right, names = number_names(left, right)
         found = cls(numbers_left, numbers_right, np.zeros(len(numbers_left), np.int8), weights)
-        found.names, found.outcome = names, _outcomes_of(outcome, numbers_left, numbers_right, names)
+        found.names = names
+        found.outcome, found.both_bad = _outcomes_of(outcome, numbers_left, numbers_right, names)
         itself = np.flatnonzero((found.left == found.right) & (found.outcome != 0))
         if itself.size:
             name = names[found.left[itself[0]]]
@@ -130,6 +134,7 @@ class Comparisons:
         return found
 
     group: ClassVar[None] = None
+    lists: ClassVar[None] = None
     n_groups: ClassVar[int] = 1
     """Any two items may be compared: they are one list."""
     kind: ClassVar[Literal["comparisons"]] = "comparisons"
@@ -155,6 +160,7 @@ class Comparisons:
         part.left, part.right, part.outcome = (ends[places] for ends in (self.left, self.right, self.outcome))
         part.weight = None if self.weight is None else self.weight[places]
         part.times = None if self.times is None else self.times[places]
+        part.both_bad = None if self.both_bad is None else self.both_bad[places]
         return part
 
     def to_pairs(self, n_rows: int, balance: Balance = "pairs") -> ListedPairs:
@@ -200,20 +206,21 @@ class Comparisons:
         return f"Comparisons({self.describe()})"
 
 
-def _outcomes_of(outcome: Any, left: Ints, right: Ints, names: Array) -> Ints:
-    """Read outcomes of items with names: numbers, or words."""
+def _outcomes_of(outcome: Any, left: Ints, right: Ints, names: Array) -> tuple[Ints, Bools | None]:
+    """Read outcomes of items with names, numbers or words, and which ties were said to be of two that are both bad."""
     text = as_series(outcome)
     values = read_column(outcome, "outcome") if text is None else text
     if len(values) != len(left):
         raise ValueError(f"left, right and outcome must be of one length, got {len(left)} names and {len(values)}")
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        return check_outcomes(values)
+        return check_outcomes(values), None
     codes, distinct = number_values(values)
 
     def fail(problem: str, number: int) -> ValueError:
         return ValueError(f"comparison {number}: {problem}")
 
-    return read_outcomes(codes, distinct, (left, right), names, {**WORDS, **AB}, fail).outcome
+    found = read_outcomes(codes, distinct, (left, right), names, {**WORDS, **AB}, fail)
+    return found.outcome, found.both_bad
 
 
 def check_outcomes(outcome: Any) -> Ints:

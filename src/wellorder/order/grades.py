@@ -107,6 +107,11 @@ class Grades:
         return len(self.level)
 
     @property
+    def lists(self) -> Ints | None:
+        """The list of each row, where lists stay whole in folds and are the units of tests; None where rows are."""
+        return self.group
+
+    @property
     def is_judged(self) -> Bools:
         """Whether each row has a grade: others say nothing."""
         return self.level >= 0

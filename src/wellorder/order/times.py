@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -13,6 +14,9 @@ from .grades import Grades, Supervision
 from .pairs import EndWeights
 
 Weighting = Literal["harrell", "uno"]
+
+_ROWS_OF_A_STRATUM = 20
+"""Strata of fewer rows than this, in the mean, would have hardly a pair in a fold."""
 
 
 class KaplanMeier(NamedTuple):
@@ -65,7 +69,8 @@ class Times(Grades):
     event : array of shape (n,)
         Whether the event was seen: booleans, or 0 and 1.
     groups : array of shape (n,), optional
-        Strata: only rows of one are compared.
+        Strata: only rows of one are compared. Folds and tests take rows one by one, whatever their stratum; but strata
+        of fewer than 20 rows in the mean, such as matched sets, stay whole.
     weighting : {"harrell", "uno"}
         Every pair the same; or by inverse probability of censoring, so that how long people were watched does not
         decide which pairs count.
@@ -108,8 +113,10 @@ class Times(Grades):
             raise ValueError(f"there are {len(self.time)} times and {len(self.event)} events; give one of each a row")
         if weighting not in get_args(Weighting):
             raise ValueError(f"weighting={weighting!r} is not known; use 'harrell' or 'uno'")
-        if tau is not None and not tau > 0:
+        if tau is not None and not (isinstance(tau, Real) and tau > 0):
             raise ValueError(f"tau={tau!r} must be a positive time")
+        if censoring is not None and not isinstance(censoring, Times):
+            raise ValueError(f"censoring= takes the Times of the training rows, not {type(censoring).__name__}")
         if len(self.event) and not self.event.any():
             raise ValueError(
                 "no row has an event: nobody is known to have outlived another. event is 1 (or True) where the event "
@@ -117,6 +124,7 @@ class Times(Grades):
             )
         # a censored row stands just above those whose event was at the same time, and below all later ones
         super().__init__(np.where(self.event, self.time, np.nextafter(self.time, np.inf)), groups, weights=weights)
+        self._small_strata = self.n_groups > 1 and len(self) < _ROWS_OF_A_STRATUM * self.n_groups
         self.weighting, self.tau = weighting, tau
         self.censoring = None if censoring is None else censoring.curve()
         self.ends = self._end_weights()
@@ -126,6 +134,11 @@ class Times(Grades):
         judged = self.is_judged
         weight = None if self.weight is None else self.weight[judged]
         return kaplan_meier(self.time[judged], self.event[judged], weight, of=of)
+
+    @property
+    def lists(self) -> Ints | None:
+        """None: strata say who is compared, and each has rows in every fold. Small ones, as matched sets, do not."""
+        return self.group if self._small_strata else None
 
     @property
     def values(self) -> Floats:
@@ -187,6 +200,11 @@ class Times(Grades):
 
 def _check_times(time: Any) -> Floats:
     """Check times: numbers, none missing or negative."""
+    if np.asarray(time).dtype.kind in "mM":
+        raise ValueError(
+            "times are numbers, in a unit of your own: of dates take the differences from the day on which each row "
+            "was first watched, and of differences the number of days, such as (end - start) / np.timedelta64(1, 'D')"
+        )
     try:
         values = np.array(time, dtype=float)
     except (TypeError, ValueError):
@@ -205,8 +223,8 @@ def _check_times(time: Any) -> Floats:
 def _check_events(event: Any) -> Bools:
     """Check events: booleans, or 0 and 1."""
     values = np.asarray(event)
-    if values.dtype.kind == "O":
-        values = np.array([np.nan if each is None else each for each in values.tolist()])
+    if values.dtype.kind == "O":  # a missing one is None, or NA of pandas, which is no number
+        values = np.array([each if isinstance(each, (str, Real, np.bool_)) else np.nan for each in values.tolist()])
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise ValueError(
             f"events must be True or False (or 1 and 0), one a row, got an array of {values.dtype} of shape "

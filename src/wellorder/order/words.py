@@ -38,8 +38,8 @@ WINS = frozenset(
 )
 """How outcomes are written in common use."""
 
-_SIDES = WINS - {"a", "b"}
-"""Those that can hardly be grades."""
+_SIDES = WINS - {"a", "b"} | {"home", "away", "home win", "away win"}
+"""Those that can hardly be grades, some that are not understood included."""
 
 
 def look_like_votes(values: Sequence[str]) -> bool:
@@ -54,7 +54,7 @@ def look_like_votes(values: Sequence[str]) -> bool:
     (True, True, False)
     """
     said = {value.lower() for value in values}
-    return said <= TIES | WINS and bool(said & _SIDES or (said & WINS and said & TIES))
+    return said <= TIES | WINS | _SIDES and bool(said & _SIDES or (said & WINS and said & TIES))
 
 
 # --------------------------------------------------------------------------------------------------

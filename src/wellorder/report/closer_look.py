@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -655,10 +656,24 @@ def _importance(model: TableRanker, table: AnyTable, split: Split) -> Importance
     assert model.encoder_ is not None
     if len(model.encoder_.columns_) > _MOST_COLUMNS or n_rows > _MOST_ROWS:
         return None
-    try:
-        return importance(model, table.take(split.test), n_repeats=3)
-    except ValueError:  # no pair in this part
+    part, n_columns = table.take(split.test), len(model.encoder_.columns_)
+    began = time.perf_counter()
+    model.decision_function(part.items if isinstance(part, ComparisonTable) else part)
+    took = _SHUFFLES * (time.perf_counter() - began)
+    fitting = int(_MOST_SECONDS / max(took, 1e-9))  # columns: an ensemble with kernels may take seconds for one
+    if fitting < 1:
         return None
+    try:
+        return importance(model, part, n_repeats=_SHUFFLES, columns=None if fitting >= n_columns else fitting)
+    except ValueError:  # no pair in this part, or nobody knows which columns contribute most
+        return None
+
+
+_SHUFFLES = 3
+"""Of each column."""
+
+_MOST_SECONDS = 60.0
+"""That shuffling columns may take."""
 
 
 def _levels(model: TableRanker, table: AnyTable, split: Split) -> LevelCurvesDisplay | None:

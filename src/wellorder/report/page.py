@@ -32,6 +32,7 @@ from .wording import (
     metric_title,
     monotone_sentence,
     no_better_than_chance,
+    out_of_time,
     rivals,
 )
 
@@ -255,8 +256,6 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
     script = source("sort.js") + source("search.js")
     metrics = explain_metrics(protocol)
     standings = leaderboard.standings
-    out_of_time = [each.method for each in leaderboard.left_out if each.for_time]
-    out_of_time += [each.method for each in standings if each.is_cut_short and not each.is_baseline]
     page = environment().get_template("page.html")
     pictures, reasons = make_pictures(leaderboard, closer), make_reasons(closer)
     failures, notes = _failures(leaderboard), _notes(leaderboard)
@@ -272,7 +271,9 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
         claim=claim(leaderboard) if standings else "",
         in_plain_words=in_plain_words(leaderboard) if standings else "",
         rivals=rivals(standings) if standings else "",
-        caution=(no_better_than_chance(leaderboard) or caution(standings, out_of_time)) if standings else "",
+        caution=(no_better_than_chance(leaderboard) or caution(standings, out_of_time(leaderboard)))
+        if standings
+        else "",
         summary=_summary(leaderboard),
         view=view_board(leaderboard),
         scale=lay_out(leaderboard),

@@ -15,7 +15,15 @@ from markupsafe import Markup
 from scipy.special import expit
 
 from ..data import ComparisonTable
-from ..figures import N_CALIBRATION_BINS, AboveDisplay, PairCalibrationDisplay, StandingsDisplay, legible, to_svg
+from ..figures import (
+    MOST_NUMBERED,
+    N_CALIBRATION_BINS,
+    AboveDisplay,
+    PairCalibrationDisplay,
+    StandingsDisplay,
+    legible,
+    to_svg,
+)
 from ..order import Comparisons
 from ..standings import FitCheck, Standings, chances_above, check_fit, clearly_above, order_of, telling_pairs
 from ..whole_files import write_whole
@@ -75,7 +83,7 @@ class StandingsLook:
         Where they stand in ``standings.items_``.
     undecided : tuple of (str, str, float, float)
         Neighbours in the ranking that are not told apart: how likely the upper one is above, and how many votes on the
-        two are still needed.
+        two are still needed, beyond chance for all pairs at once.
     telling : tuple of (str, str)
         Pairs on which one more vote tells most.
     understood : str
@@ -169,6 +177,7 @@ def render_standings(look: StandingsLook, *, date: object = None) -> str:
         picture=_draw_standings(look),
         above=above,
         n_above=n_table,
+        above_in_numbers=n_table <= MOST_NUMBERED,
         graph=_draw_graph(look),
         n_graph=min(len(shown), _IN_GRAPH),
         effects=_effects(look),
@@ -659,8 +668,9 @@ def _undecided(standings: Standings, rows: Sequence[Mapping[str, Any]]) -> tuple
         if rows[k]["island"] != rows[k + 1]["island"] or clearly_above(standings, places[k : k + 2])[0, 1]:
             continue
         chance = float(chances_above(standings, places[k : k + 2])[0, 1])
-        needed = standings.needed(rows[k]["item"], rows[k + 1]["item"]) if len(found) < _ASKED else math.nan
-        found.append((rows[k]["item"], rows[k + 1]["item"], chance, needed))
+        pair = rows[k]["item"], rows[k + 1]["item"]
+        needed = standings.needed(*pair, at_once=True) if len(found) < _ASKED else math.nan
+        found.append((*pair, chance, needed))
     return tuple(found)
 
 
@@ -733,8 +743,8 @@ def _steps(look: StandingsLook) -> list[tuple[str, str]]:
         ),
         (
             "Votes needed",
-            "How many more votes on two items would tell them apart in four of five cases, if they are as far apart as "
-            "it seems now. It is a rough guess where they are close.",
+            "How many more votes on two items would tell them apart in four of five cases, beyond chance for all pairs "
+            "at once, if they are as far apart as it seems now. It is a rough guess where they are close.",
         ),
     ]
     if look.understood:

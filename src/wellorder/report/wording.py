@@ -152,8 +152,18 @@ def no_better_than_chance(leaderboard: Leaderboard) -> str:
     )
 
 
+def out_of_time(leaderboard: Leaderboard) -> list[str]:
+    """Return the methods that might do better, had they had time: left out, or ended before their fits were done.
+
+    A baseline is not among them, nor is one that is behind by what it could do in time: that is said of it already.
+    """
+    left_out = [each.method for each in leaderboard.left_out if each.for_time]
+    cut = [each.method for each in leaderboard.standings if each.n_unfinished and not each.is_baseline]
+    return left_out + cut
+
+
 def caution(standings: Sequence[Standing], out_of_time: Sequence[str] = ()) -> str:
-    """Warn where a baseline is as good as the leader; an empty text otherwise.
+    """Warn where a baseline is as good as the leader, or methods had no time; an empty text otherwise.
 
     A baseline is not praised over methods that had no time, or were cut short: these are named instead.
     """
@@ -167,11 +177,12 @@ def caution(standings: Sequence[Standing], out_of_time: Sequence[str] = ()) -> s
     if standings[0].is_baseline:
         return "The leader is a baseline: nothing more elaborate does better on this data."
     close = [each.method for each in standings[1:] if each.is_baseline and verdict(each.p_value) == "not told apart"]
+    waiting = [each for each in out_of_time if each != standings[0].method]
     if not close:
-        return ""
+        return f"{_listed(waiting)} had too little time to show what more would do." if waiting else ""
     is_one = "is a baseline" if len(close) == 1 else "are baselines"
-    waiting = f"; but {_listed(out_of_time)} had too little time to show what more would do" if out_of_time else ""
-    return f"{_listed(close)} {is_one} and may be all that is needed here{waiting}."
+    but = f"; but {_listed(waiting)} had too little time to show what more would do" if waiting else ""
+    return f"{_listed(close)} {is_one} and may be all that is needed here{but}."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -101,7 +101,8 @@ def ask(given: ComparisonTable | Comparisons, options: Options) -> Asked:
     if options.both_bad == "own" and bad is None:
         raise ValueError(
             "both_bad='own' takes 'both bad' for an outcome of its own, and these votes have none, or do not say which "
-            "ties were such; read a file in which it is written, with wo.read, or leave it out"
+            "ties were such; write both_bad in place of tie where it was so, in words as Comparisons.from_names and "
+            "wo.read take them, or leave it out"
         )
     kind = np.where(compared.outcome == 0, 0, DECIDED)
     if bad is not None:
@@ -150,9 +151,7 @@ def ask(given: ComparisonTable | Comparisons, options: Options) -> Asked:
 def _tally(votes: Votes, count: Floats, bad: Bools | None) -> Floats:
     out = np.zeros((votes.n_items, 4))
     for end, sign in ((votes.left, -1), (votes.right, 1)):
-        for place, result in enumerate((-1, 0, 1)):
-            chosen = votes.outcome * sign == result
-            out[:, place] += add_up(end[chosen], count[chosen], votes.n_items)
+        out[:, :3] += add_up(3 * end + (votes.outcome * sign + 1), count, 3 * votes.n_items).reshape(-1, 3)
         if bad is not None:
             out[:, 3] += add_up(end[bad], count[bad], votes.n_items)
     return out
@@ -330,7 +329,7 @@ class _Source(_Beside):
         self.comparisons = compared
         most = int(max(compared.left.max(initial=-1), compared.right.max(initial=-1))) + 1
         self.items = as_names(range(most)) if self.names is None else as_names(self.names)
-        self.both_bad: Bools | None = None if self.table is None else self.table.both_bad
+        self.both_bad: Bools | None = compared.both_bad if self.table is None else self.table.both_bad
         self.has_sides = True if self.table is None else self.table.sides
         self.notes: list[str] = []
         of_file = (None, None) if self.table is None else (self.table.columns, self.table.places)

@@ -20,7 +20,7 @@ from ..sweeps import Bools, Floats, Ints
 from .asking import Asked, Options, ask, predict_pairs
 from .features import shrink
 from .judges import fit_judges
-from .likelihood import information, most_likely, probabilities
+from .likelihood import information, most_likely, one_thread_if_few, probabilities
 from .separation import may_be_infinite
 from .standings import Standings
 from .sureness import clustered_middle
@@ -142,7 +142,8 @@ def check_fit(
     n_pulled = 0
     for part in range(n_parts):
         train, test = sample.take(fold != part), sample.take(fold == part)
-        chances["model"][fold == part], pulled = _by_model(train, test, asked.X)
+        with one_thread_if_few(train.n_items):
+            chances["model"][fold == part], pulled = _by_model(train, test, asked.X)
         chances["coin"][fold == part] = _by_coin(train, test, side)
         chances["elo"][fold == part] = _by_elo(train, test, k, side)
         n_pulled += pulled

@@ -14,11 +14,13 @@ have mean zero there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from scipy import linalg
+from threadpoolctl import threadpool_limits
 
 from ..losses import outcome_terms
 from ..sweeps import Floats
@@ -28,6 +30,15 @@ _MOST_STEPS = 200
 
 _LONGEST = 8.0
 """A step of a rating, at most, in log-odds."""
+
+
+_MOST_ALONE = 500
+"""Items up to which matrices are so small that BLAS's threads would rather wait for each other than work."""
+
+
+def one_thread_if_few(n_items: int) -> AbstractContextManager[object]:
+    """Keep BLAS in one thread where there are few items; beside other processes its threads take ten times as long."""
+    return threadpool_limits(limits=1, user_api="blas") if n_items <= _MOST_ALONE else nullcontext()
 
 
 def probabilities(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats]:

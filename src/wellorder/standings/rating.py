@@ -15,7 +15,7 @@ from ..sweeps import Bools, Floats, Ints
 from .asking import Asked, Column, Options, ask
 from .features import Shrunk, shrink
 from .judges import JudgeFit, fit_judges
-from .likelihood import Expansion, expand, information, most_likely
+from .likelihood import Expansion, expand, information, most_likely, one_thread_if_few
 from .separation import (
     Classes,
     OneEnded,
@@ -35,6 +35,7 @@ from .sureness import (
     clustered_middle,
     follow,
     inverse_information,
+    level_beside_infinite,
     n_told,
     robust_middle,
     sums_by_cluster,
@@ -131,9 +132,11 @@ def rate(
     options = Options(side, neutral, controls, clusters, judge, counts, half_life, times, both_bad, features)
     asked = ask(votes, options)
     merged, clusters_of = merge(asked.votes, *asked.clusters)
-    _check_told(merged, asked.effects.tolist())
-    found = _estimate(merged, asked.X)
-    return _fill(Standings(scale, confidence), asked, found, _how_sure(asked, found, clusters_of, confidence))
+    with one_thread_if_few(merged.n_items):
+        _check_told(merged, asked.effects.tolist())
+        found = _estimate(merged, asked.X)
+        sure = _how_sure(asked, found, clusters_of, confidence)
+    return _fill(Standings(scale, confidence), asked, found, sure)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -238,7 +241,7 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     units = np.eye(votes.n_parameters)[n:]
     effect_ends = {int(each): one_ended(summit, units[each], confidence) for each in effects}
     deviance = deviances_across(summit, classes)
-    level = 0.5 * (1.0 + confidence)  # half of the errors go to finite differences, half to the others
+    level = level_beside_infinite(confidence)
     above = told_apart(theta[:n], cov[:n, :n], classes.number, level, degrees=degrees)
     n_tests = max(np.count_nonzero(np.isfinite(deviance)) / 2.0, 1.0)
     above |= np.nan_to_num(deviance) > -2.0 * math.log((1.0 - level) / n_tests)

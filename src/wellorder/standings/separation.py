@@ -383,7 +383,7 @@ def _crossing(summit: Summit, contrast: Floats, goal: float, sign: float, near: 
     slope = 0.0
     while high - low > _FINE:
         found, slope, theta = summit.held(contrast, value, theta)
-        beyond = found > goal
+        beyond = found > goal and sign * slope >= 0.0  # where the deviance falls, it is the other end that lies behind
         if sign * value >= _FAR and not beyond:
             return _Crossing(sign * math.inf, slope, theta)
         # invariant: the crossing is from low to high, but for one that is further than far

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ from ..state import (
 from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints
 from .likelihood import probabilities
-from .sureness import difference_errors, rank_sets, votes_needed
+from .sureness import bar_for_all, difference_errors, level_beside_infinite, rank_sets, votes_needed
 
 if TYPE_CHECKING:
     from ..figures import StandingsDisplay
@@ -159,7 +160,8 @@ class Standings(Stored, BaseEstimator):
         reach = self._quantile() * np.sqrt(np.maximum(np.diag(self.covariance_)[place], 0.0))
         given = np.isnan(self._effect_ends[:, 0])
         ends = np.where(given, [self.beta_ - reach, self.beta_ + reach], self._effect_ends.T)
-        estimate = np.where(given, self.beta_, np.where(np.isinf(ends[1]), np.inf, -np.inf))
+        infinite = np.where(np.isinf(ends).all(axis=0), np.nan, np.where(np.isinf(ends[1]), np.inf, -np.inf))
+        estimate = np.where(given, self.beta_, infinite)
         return pl.DataFrame(
             {"effect": self.effects_.tolist(), "estimate": estimate, "low": ends[0], "high": ends[1]},
             schema={"effect": pl.String, "estimate": pl.Float64, "low": pl.Float64, "high": pl.Float64},
@@ -168,8 +170,8 @@ class Standings(Stored, BaseEstimator):
     def judges(self) -> pl.DataFrame:
         """Return each judge's own leaning to the right side and sharpness (1: as the others), with intervals.
 
-        Both are shrunk towards the others' by the data. ``stands_out`` says that one of the two is not that of the
-        others, beyond chance for this judge.
+        The leaning comes beside what ``side`` says of all: 0 is that of the others. Both are shrunk towards the others'
+        by the data. ``stands_out`` says that one of the two is not that of the others, beyond chance for this judge.
         """
         side, log_kappa = self._judge_own.T
         z = float(stats.norm.isf((1.0 - self.confidence) / 2.0))
@@ -267,11 +269,12 @@ class Standings(Stored, BaseEstimator):
         further = float(self._further[place])
         return (further if math.isfinite(low) else -math.inf), (further if math.isfinite(high) else math.inf)
 
-    def needed(self, a: Any, b: Any) -> float:
+    def needed(self, a: Any, b: Any, *, at_once: bool = False) -> float:
         """Return how many more votes on a against b tell them apart with a power of 80 %.
 
-        0 where they are told apart as it is; infinite where they seem equal; NaN where no votes link them, or where
-        their difference is infinite.
+        0 where no more are needed; infinite where they seem equal; NaN where no votes link them, or where their
+        difference is infinite. With ``at_once``, they are to be told apart beyond chance for all pairs at once, as
+        ranks are, and :meth:`above`; else as if nobody had asked for another pair.
         """
         i, j = self._find(a), self._find(b)
         if self._class[i] != self._class[j]:
@@ -281,7 +284,15 @@ class Standings(Stored, BaseEstimator):
         kinds = slice(len(self.covariance_) - len(self.log_nu_), len(self.covariance_))
         variance = float(contrast @ self.covariance_ @ contrast)
         apart = float(self.ratings_[i] - self.ratings_[j])
-        return votes_needed(self._inverse, variance, contrast, kinds, apart, self.log_nu_, self.confidence)
+        bar = self._bar if at_once else float(stats.norm.isf((1.0 - self.confidence) / 2.0))
+        return votes_needed(self._inverse, variance, contrast, kinds, apart, self.log_nu_, bar)
+
+    @cached_property
+    def _bar(self) -> float:
+        """How many standard errors apart two of all are told apart; found when it is first asked for."""
+        is_finite = self._core.all() and np.isnan(self._effect_ends).all()
+        level = self.confidence if is_finite else level_beside_infinite(self.confidence)
+        return bar_for_all(self._of_items(), self._class, self._above, level, degrees=self._degrees)
 
     def predict(
         self, left: Any, right: Any, *, controls: Mapping[str, Any] | None = None, neutral: Any = None

@@ -163,8 +163,7 @@ def told_apart(
     first, second = np.nonzero(np.triu(np.isfinite(errors) & (errors > 0), 1))
     apart = ratings[first] - ratings[second]
     observed = np.abs(apart) / errors[first, second]
-    n_draws = int(np.clip(_DRAWN // max(len(first), 1), 1_000, 20_000))
-    drawn = _draws(cov, island, n_draws, degrees, np.random.default_rng(seed))
+    drawn = _draws(cov, island, len(first), degrees, seed)
     sure = np.zeros(len(first), dtype=bool)
     tried = observed > stats.norm.isf((1.0 - level) / 2.0)  # what a single pair needs, many need as well
     # invariant: pairs that are sure are told apart, whatever the others
@@ -182,8 +181,32 @@ def told_apart(
     return above
 
 
-def _draws(cov: Floats, island: Ints, n_draws: int, degrees: float | None, rng: np.random.Generator) -> Floats:
+def bar_for_all(
+    cov: Floats, island: Ints, above: Bools, level: float, *, degrees: float | None, seed: int = 0
+) -> float:
+    """Return how many standard errors apart two items are told apart for all pairs at once that are still open.
+
+    That is the c at which :func:`told_apart` came to rest; where no pair is open, what a pair by itself needs.
+    """
+    errors = difference_errors(cov, island)
+    comparable = np.isfinite(errors) & (errors > 0)
+    first, second = np.nonzero(np.triu(comparable & ~(above | above.T), 1))
+    alone = float(stats.norm.isf((1.0 - level) / 2.0))
+    if not len(first):
+        return alone
+    drawn = _draws(cov, island, int(np.count_nonzero(np.triu(comparable, 1))), degrees, seed)
+    return max(float(np.quantile(_largest(drawn, first, second, errors), level)), alone)
+
+
+def level_beside_infinite(confidence: float) -> float:
+    """Return the level for finite differences where others are infinite: half of the errors go to those."""
+    return 0.5 * (1.0 + confidence)
+
+
+def _draws(cov: Floats, island: Ints, n_pairs: int, degrees: float | None, seed: int) -> Floats:
     """Draw ratings, one row an item; what all of an island have in common is of no account."""
+    rng = np.random.default_rng(seed)
+    n_draws = int(np.clip(_DRAWN // max(n_pairs, 1), 1_000, 20_000))
     same = island[:, None] == island
     common = same * np.mean(np.diag(cov)) + 1e-12 * np.trace(cov) * np.eye(len(cov))
     try:
@@ -237,7 +260,7 @@ def rank_sets(above: Bools, island: Ints) -> tuple[Ints, Ints]:
 
 
 def votes_needed(
-    inverse: Floats, variance: float, contrast: Floats, kinds: slice, apart: float, log_nu: Floats, level: float
+    inverse: Floats, variance: float, contrast: Floats, kinds: slice, apart: float, log_nu: Floats, bar: float
 ) -> float:
     """Return how many more votes on two items tell them apart with a power of 80 %.
 
@@ -252,6 +275,8 @@ def votes_needed(
         Where log ν stands in θ.
     apart : float
         r_a − r_b.
+    bar : float
+        How many standard errors apart tells them apart.
     """
     left, right, ties = (each[0] for each in probabilities(np.array([apart]), log_nu))
     spread = right - left
@@ -266,8 +291,7 @@ def votes_needed(
     inner = directions.T @ inverse @ directions
     own = float(inner[0, 0])
     effect = variance / own if own > 0 else 1.0
-    power = stats.norm.isf((1.0 - level) / 2.0) + stats.norm.isf(0.2)
-    goal = (apart / power) ** 2
+    goal = (apart / (bar + stats.norm.isf(0.2))) ** 2
 
     def after(n: float) -> float:
         """Return the variance after n more votes: (A + nDVDᵀ)⁻¹ on the contrast, by Woodbury's identity."""

@@ -17,10 +17,12 @@ from ..options import (
     say_understood,
 )
 from ..output import print_json, print_table, progress_bar, say
+from ..standings import print_standings, standings_as_json
 
 if TYPE_CHECKING:
     from ...data import Table, TableRanker
     from ...evaluation import OrderedList
+    from ...standings import Standings
 
 _HUGE = 1e9
 """Scores from here on are written with a power of ten."""
@@ -73,7 +75,8 @@ def command(
     may be close, too. Ratings that know how sure they are (Glicko's, Davidson's) go by that: an item is of the first
     band from whose first it cannot be told, and 'deviation' says how uncertain each rating is.
 
-    Without ITEMS, a model that rates items by name puts all those in order that it was fitted on.
+    Without ITEMS, a model that rates items by name puts all those in order that it was fitted on, and saved standings
+    are printed as 'wellorder rate' did.
     """
     from ...data import as_table_model, items_of, read_for, write_rows
     from ...evaluation import order_items
@@ -82,7 +85,13 @@ def command(
     refuse_overwriting([model, *items], output, report)
     loaded = load(model)
     if type(loaded).__name__ == "Standings":
-        raise click.UsageError(f"{model} holds standings, which are in order as 'wellorder rate' has printed them")
+        if items or confidence is not None:
+            given = "ITEMS" if items else "--confidence"
+            raise click.UsageError(
+                f"{model} holds standings, which know their items and how sure they are: leave {given} out"
+            )
+        _order_standings(loaded, model, top, output, report, as_json)
+        return
     ranker = as_table_model(loaded, model)
     table = items_of(say_understood(read_for(ranker, items, **named))) if items else ranker.known_items(model)
     ordered = order_items(ranker, table, confidence=confidence, top=top)
@@ -98,6 +107,25 @@ def command(
         say(ordered.note)
     if report is not None:
         _write_page(ranker, table, confidence, report)
+        say(f"report: {report}", err=as_json)
+
+
+def _order_standings(
+    standings: Standings, model: str, top: int | None, output: str | None, report: str | None, as_json: bool
+) -> None:
+    """Print saved standings, as ``wellorder rate`` did when it found them."""
+    if output is not None:
+        from ...data import write_frame
+
+        write_frame(output, standings.table() if top is None else standings.table().head(top))
+    elif as_json:
+        print_json(standings_as_json(standings, top=top))
+    else:
+        print_standings(standings, top=top)
+    if report is not None:
+        from ...report import look_at_standings, write_standings
+
+        write_standings(look_at_standings(standings, data=model), report, date=date.today().isoformat())
         say(f"report: {report}", err=as_json)
 
 
