@@ -39,6 +39,7 @@ from .table import (
     understood_by_methods as understood_by_methods,
 )
 from .table_ranker import TableRanker
+from .told_columns import takes_categories as takes_categories, tell_columns as tell_columns
 from .trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
 from .writers import score_frame, write_frame, write_lines, write_rows, write_scores, write_table
 

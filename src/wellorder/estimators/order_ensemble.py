@@ -52,6 +52,7 @@ from .boosted_trees import BoostedTrees
 from .compare_svm import CompareSVM
 from .cox_ranker import CoxRanker
 from .metric_weights import weights_at_places
+from .monotone import check_rows_monotone, keeps_monotone, read_signs, refuse_monotone
 from .order_boost import OrderBoost
 from .rank_svm import MOST_KERNEL_ROWS, RankSVM, kernel_suits
 
@@ -487,6 +488,18 @@ def last_members(members: Members, weights: Floats, n_rows: int, n_jobs: int) ->
     ]
 
 
+def monotone_members(members: Members, signs: Ints, *, only_those: bool) -> Members:
+    """Tell members what to keep; those that cannot are left out with ``only_those``, else they are an error."""
+    told = {k: int(sign) for k, sign in enumerate(signs.tolist()) if sign}
+    out = []
+    for name, member in members:
+        if keeps_monotone(member):
+            out.append((name, clone(member).set_params(monotone=told)))
+        elif not only_those:
+            raise refuse_monotone(f"the member {name!r}, {type(member).__name__}")
+    return out
+
+
 def read_member_weights(weights: Any, names: list[str]) -> Floats:
     """Read weights that were given, by name or in the order of the members; they add up to 1."""
     if isinstance(weights, Mapping):
@@ -498,7 +511,7 @@ def read_member_weights(weights: Any, names: list[str]) -> Floats:
 
 
 def input_tag(estimators: Any, name: str) -> bool:
-    """Say whether all members take such rows: ``sparse`` or ``allow_nan``."""
+    """Say whether all members take such rows: ``sparse``, ``allow_nan`` or ``categorical``."""
     if estimators is None:
         return name == "sparse"
     return all(bool(getattr(get_tags(member).input_tags, name)) for member in named(estimators).values())
@@ -548,6 +561,9 @@ class OrderEnsemble(Ranker):
         Fits at a time, in threads.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
+    monotone : dict from columns to +1 or −1, or one for each column, default=None
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held. All members must
+        be able to keep it; the default library is then of those that are.
     random_state : int, RandomState or None, default=None
         Seed for the folds of one list and of comparisons, and for the members of the default library.
 
@@ -610,6 +626,7 @@ class OrderEnsemble(Ranker):
         C: float = 1.0,
         n_jobs: int | None = None,
         levels: Any = None,
+        monotone: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimators = estimators
@@ -620,6 +637,7 @@ class OrderEnsemble(Ranker):
         self.C = C
         self.n_jobs = n_jobs
         self.levels = levels
+        self.monotone = monotone
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -667,6 +685,9 @@ class OrderEnsemble(Ranker):
         metric = self._read_metric(order)
         called = None if metric is None else str(metric)
         members = default_members(X, order, int(rng.integers(2**31 - 1)), called) if given is None else given
+        signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
+        if signs is not None:
+            members = monotone_members(members, signs, only_those=given is None)
         self.n_groups_ = order.n_groups
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
@@ -674,6 +695,10 @@ class OrderEnsemble(Ranker):
         if given is None and isinstance(folds, GradedFolds):
             members = last_members(members, self.weights_, X.shape[0], effective_n_jobs(self.n_jobs))
         self._fit_members(members, folds)
+        if signs is not None and not isinstance(X, list) and self.combine == "scores":
+            check_rows_monotone(
+                self._summed, X, signs, rounding=1e-12
+            )  # as weights are not negative, and members keep it
         if isinstance(folds, ComparedFolds):
             self.threshold_ = self._choose_threshold(points, folds)
         elif hasattr(self, "threshold_"):
@@ -690,11 +715,20 @@ class OrderEnsemble(Ranker):
             The list of each row; for Borda counts, and members whose scores depend on the list.
         """
         check_is_fitted(self)
-        table = score_table(list(self.rankers_.values()), self._check_rows(X, reset=False), groups)
+        X = self._check_rows(X, reset=False)
+        if self.combine == "scores":
+            return self._summed(X, groups)
         own = np.array([self.weights_[self.names_.index(name)] for name in self.rankers_])
-        if self.combine == "borda":
-            return borda(table, groups, own)
-        return np.asarray(table @ (own / np.array(list(self.scales_.values()))))
+        return borda(score_table(list(self.rankers_.values()), X, groups), groups, own)
+
+    def _summed(self, X: Any, groups: Any = None) -> Floats:
+        """Add up the members' scores."""
+        table = score_table(list(self.rankers_.values()), X, groups)
+        own = np.array([self.weights_[self.names_.index(name)] / scale for name, scale in self.scales_.items()])
+        if self.monotone is None:
+            return np.asarray(table @ own)
+        # one after the other in every row: a product of matrices may round rows of equal scores to different sums
+        return np.asarray(np.cumsum(table * own, axis=1)[:, -1])
 
     def compare(self, X: Pairs) -> Floats:
         """Return the score of the right item less that of the left one, for each of some Pairs."""
@@ -719,6 +753,9 @@ class OrderEnsemble(Ranker):
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         finite = "allow-nan" if input_tag(self.estimators, "allow_nan") else True
         return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset, ensure_all_finite=finite)
+
+    def _can_be_monotone(self) -> bool:
+        return self.estimators is None or all(map(keeps_monotone, named(self.estimators).values()))
 
     def _make_folds(
         self, X: Any, y: Any, groups: Any, sample_weight: Any, rng: np.random.Generator
@@ -836,6 +873,7 @@ class OrderEnsemble(Ranker):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = input_tag(self.estimators, "sparse")
         tags.input_tags.allow_nan = input_tag(self.estimators, "allow_nan")
+        tags.input_tags.categorical = input_tag(self.estimators, "categorical")
         tags.target_tags.required = True
         return tags
 

@@ -587,6 +587,8 @@ class _Models:
             for key, kept in record.params.items()
         }
         model = make_seeded(method, trial_seed(protocol, split), measure).set_params(**params)
+        if protocol.monotone:
+            model.set_params(monotone=dict(protocol.monotone))
         if probability and "probability" in model.get_params():
             model.set_params(probability=True)
         return TableRanker(model).fit(self.table.take(split.train))

@@ -30,6 +30,7 @@ from .wording import (
     in_plain_words,
     lay_out,
     metric_title,
+    monotone_sentence,
     no_better_than_chance,
     out_of_time,
     rivals,
@@ -153,6 +154,8 @@ def _searches(protocol: Protocol) -> str:
         )
     if protocol.planned_repeats is not None:
         budget += f" Of {protocol.planned_repeats} planned repeats there was time for {protocol.n_repeats}."
+    if protocol.monotone:
+        budget += f" {monotone_sentence(protocol.monotone)}"
     encoding = "as was every scaling and encoding of columns"
     if protocol.split_by == "pairs":
         encoding = "while features were scaled and encoded over all items, without a look at any outcome"
