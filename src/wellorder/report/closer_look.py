@@ -645,7 +645,9 @@ class _Models:
         model = make_seeded(method, trial_seed(protocol, split), metric).set_params(**params)
         if probability and "probability" in model.get_params():
             model.set_params(probability=True)
-        began, most = time.perf_counter(), record.fit_seconds if record.unfinished else math.inf
+        was_short = record.unfinished or (record.stopped and not grid)  # else it was the search that was
+        began, given = time.perf_counter(), max(record.fit_seconds, record.allowed_seconds - record.search_seconds)
+        most = given if was_short else math.inf
         with deadline(lambda: began + most - time.perf_counter()) as end:
             fitted = TableRanker(model).fit(self.table.take(rows))
         if end.stopped and not record.unfinished:
