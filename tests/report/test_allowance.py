@@ -39,9 +39,10 @@ def test_what_is_known_to_take_too_long_is_not_begun_and_the_budget_named_has_ro
     allowance = Allowance(50.0, clock)
     clock.now += 20.0
     assert allowance.has_room("a short fit", 15.0, share=0.5)
-    assert allowance.left_out == []
+    assert allowance.left_out == ()
     assert not allowance.has_room("a long fit", 16.0, share=0.5)
-    assert allowance.left_out == ["a long fit; it would have taken about 16 s; --time-budget 210 has room for it"]
+    assert not allowance.has_room("a long fit", 17.0, share=0.5)  # it is told once
+    assert allowance.left_out == ("a long fit: it would have taken about 16 s; --time-budget 210 has room for it",)
     roomy = Allowance(210 / 4, clock)
     clock.now += 20.0
     assert roomy.has_room("a long fit", 16.0, share=0.5)
@@ -59,7 +60,7 @@ def test_what_is_not_done_by_its_end_is_left_out_and_the_rest_goes_on():
     assert allowance.left() == 20.0
     with allowance.part("the second"):
         clock.now += 5.0
-    assert allowance.left_out == ["the first; it was not done after 20 s; --time-budget 320 gives it twice as long"]
+    assert allowance.left_out == ("the first: it was not done after 20 s; --time-budget 320 gives it twice as long",)
 
 
 def test_a_look_without_time_fits_nothing_and_the_page_says_so():
@@ -71,7 +72,7 @@ def test_a_look_without_time_fits_nothing_and_the_page_says_so():
     assert look.order.remarks.because == {}
     assert any(f"another fit of {board.leader.method}" in each for each in look.left_out)
     page = render(board, look)
-    assert f"Another fit of {board.leader.method} to look into; it would have taken about" in page
+    assert f"Another fit of {board.leader.method}, to look into its model: it would have taken about" in page
     assert "there was no time for the following" not in render(board, look_closer(table, board))
 
 

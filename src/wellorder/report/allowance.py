@@ -28,7 +28,7 @@ class Allowance:
     def __init__(self, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
         self.seconds = seconds
         self._clock, self._began = clock, clock()
-        self.left_out: list[str] = []
+        self._left_out: dict[str, str] = {}
 
     @classmethod
     def after(cls, leaderboard: Leaderboard) -> Allowance:
@@ -47,7 +47,7 @@ class Allowance:
         if seconds <= share * self.left():
             return True
         wanted = self.seconds - self.left() + seconds / share
-        self._leave_out(f"{what}; it would have taken about {write_seconds(seconds)}", wanted, "has room for it")
+        self._leave_out(what, f"it would have taken about {write_seconds(seconds)}", wanted, "has room for it")
         return False
 
     @contextmanager
@@ -59,11 +59,17 @@ class Allowance:
             with deadline(lambda: end - self._clock()) as until:
                 yield until
         except TimeIsUp:
-            ended = f"{what}; it was not done after {write_seconds(given)}"
-            self._leave_out(ended, 2.0 * self.seconds, "gives it twice as long")
+            ended = f"it was not done after {write_seconds(given)}"
+            self._leave_out(what, ended, 2.0 * self.seconds, "gives it twice as long")
 
-    def _leave_out(self, what: str, wanted: float, gain: str) -> None:
-        """Remember what was left out, and the budget a part of which are so many seconds."""
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What had no time, why, and the time budget that helps: a sentence each."""
+        return tuple(self._left_out.values())
+
+    def _leave_out(self, what: str, why: str, wanted: float, gain: str) -> None:
+        """Remember what was left out, and why it was at first; so many seconds are a part of the budget that helps."""
         budget = wanted / SHARE
         unit = 10.0 ** max(math.floor(math.log10(max(budget, 1.0))) - 1, 0)
-        self.left_out.append(f"{what}; --time-budget {unit * math.ceil(budget / unit):.0f} {gain}")
+        sentence = f"{what}: {why}; --time-budget {unit * math.ceil(budget / unit):.0f} {gain}"
+        self._left_out.setdefault(what, sentence)

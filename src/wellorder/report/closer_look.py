@@ -466,8 +466,11 @@ def named_by_number(told: Explanation, items: Table) -> Explanation:
 # The closer look.
 
 
-_HALF = 0.5
+_MOST_OF_IT = 0.7
 """Of the time that is left: a fit that takes longer leaves none to look at the model."""
+
+_HALF = 0.5
+"""Of the time that is left: what each part that looks at the model may take, so that there is some for the next."""
 
 _TRIED = 4
 """Methods, the best first, that are tried until one can be looked at."""
@@ -570,7 +573,7 @@ def look_closer(table: AnyTable, leaderboard: Leaderboard, allowance: Allowance 
         found["order"] = order_by_leader(table, leader, models)
     if model is not None:
         found["importance"] = _importance(model, table, splits[0], allowance)
-    return CloserLook(**found, left_out=tuple(dict.fromkeys(allowance.left_out)))
+    return CloserLook(**found, left_out=allowance.left_out)
 
 
 def _differences(table: AnyTable, leader: HeldOut) -> ScoreDifferencesDisplay | None:
@@ -617,8 +620,8 @@ class _Models:
         key = name, fold, probability
         if key not in self._fitted:
             self._fitted[key] = None
-            what = f"another fit of {name} to look into"
-            if self.allowance.has_room(what, self._seconds[name], _HALF):
+            what = f"another fit of {name}, to look into its model"
+            if self.allowance.has_room(what, self._seconds[name], _MOST_OF_IT):
                 with self.allowance.part(what), warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # the comparison's own fit has warned
                     try:
