@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data import TableEncoder, read_values
+from ..deadline import TimeIsUp, time_is_up
 from ..scoring import list_scores, ranks_lists
 from ..spaces import Bumps, Forest, Steps
 from ..sweeps import Array, Floats, Ints, sums_at
@@ -518,6 +519,8 @@ def _value(model: Any, rows: Mixtures, playing: Ints) -> Callable[[Mask], Floats
     def value(mask: Mask) -> Floats:
         parts = []
         for start in range(0, len(mask), height):
+            if time_is_up():
+                raise TimeIsUp("time was up before the contributions were estimated")
             from_a = np.zeros((len(mask[start : start + height]), rows.n_players), dtype=bool)
             from_a[:, playing] = mask[start : start + height]
             parts.append(np.asarray(list_scores(model, rows.mix(from_a)), dtype=float))

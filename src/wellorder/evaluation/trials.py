@@ -206,6 +206,7 @@ def run_trial(
             took = time.perf_counter() - started
             problem = _write_problem(error, seconds, protocol.time_budget)
             return replace(failed_record(task, name, split, protocol, key, problem), search_seconds=took)
+    stopped = searching.stopped or fitting.stopped or fitting.shortened
     coef = getattr(model, "coef_", None) if len(part.features) else None
     linear = coef is not None and len(coef) == len(part.features)
     return replace(
@@ -222,8 +223,8 @@ def run_trial(
         held_out=_held_out(task, scores, split),
         parts=parts,
         orders_nothing=judgement.orders_nothing,
-        stopped=searching.stopped or fitting.stopped,
-        allowed_seconds=seconds if searching.stopped or fitting.stopped else 0.0,
+        stopped=stopped,
+        allowed_seconds=seconds if stopped else 0.0,
         unfinished=fitting.stopped,
         notes=tuple(sorted(set(heard))),
     )

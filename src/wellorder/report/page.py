@@ -290,6 +290,7 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
         duel=None if closer.duel is None else lay_out_duel(closer.duel),
         reasons=reasons,
         looked_at=closer.looked_at,
+        no_time=closer.left_out,
         order=closer.order,
         ranking=_ranking(closer),
         matters=_with_title(closer.importance),
@@ -367,7 +368,7 @@ def _contents(
         ("matters", "What matters", closer.importance is not None),
         ("why", "Why one stands above another", bool(closer.whys)),
         ("health", "The data", leaderboard.health is not None),
-        ("left-out", "Left out", bool(leaderboard.left_out) or failed),
+        ("left-out", "Left out", bool(leaderboard.left_out or closer.left_out) or failed),
         ("notes", "Warnings", warned),
         ("method", "How it was computed", True),
     ]
