@@ -24,6 +24,7 @@ _HOME = {
     "learning_curve": "wellorder.evaluation",
     "importance": "wellorder.evaluation",
     "load": "wellorder.persistence",
+    "next_pairs": "wellorder.choosing",
     "rate": "wellorder.standings",
     "read": "wellorder.data",
     "save": "wellorder.persistence",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         metrics as metrics,
         ratings as ratings,
     )
+    from .choosing import next_pairs as next_pairs
     from .data import read as read
     from .estimators import *  # noqa: F403 - whatever is an estimator there is one here
     from .estimators import click_propensities as click_propensities

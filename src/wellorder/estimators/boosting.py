@@ -35,7 +35,7 @@ from ..order import (
     make_consistent,
     swapped_weight,
 )
-from ..solvers import Validation
+from ..solvers import BoostResult, Validation
 from ..sweeps import Array, Floats, Ints, prefer_compiled, sums_at, use_compiled
 from .base import Order, read_order, refuse_lost_pairs, refuse_no_pairs
 from .ordinal_model import NumberedRows
@@ -200,6 +200,10 @@ class BoostTask:
     classes: Array | None = None
     n_groups: int = 1
     """Of all the rows that were given."""
+    signs: Ints | None = None
+    """+1, −1 or 0 for each column: where more is never worse, or never better."""
+    begin: BoostResult | None = None
+    """What the rounds go on from."""
 
 
 class BoostSettings(Protocol):

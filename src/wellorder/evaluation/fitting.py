@@ -268,11 +268,12 @@ def _choose(
     method: Method, estimator: Any, table: AnyTable, params: dict[str, Any], metric: Metric | None, seed: int
 ) -> dict[str, Any]:
     """Search the method's grid, but for the parameters that are given, by folds of a table."""
-    part = make_task(table).training_part(np.arange(len(table)))
+    estimator = estimator.set_params(**params)
+    part = make_task(table).training_part(np.arange(len(table)), estimator)
     grid = {name: values for name, values in grid_of(method, part.size, metric).items() if name not in params}
     by: AnyMetric = "swapped_pairs" if metric is None else metric
     found = choose_params(
-        estimator.set_params(**params),
+        estimator,
         grid,
         part,
         n_folds=5,

@@ -52,6 +52,10 @@ class BoostResult:
     train_risk: Floats
     """One value a round, after it."""
     validation_risk: Floats | None
+    gains: Floats | None = None
+    """Of trees: what the splits by each column have gained, as they were grown."""
+    falls: Floats | None = None
+    """Of trees: the fall of the training risk, shared out among the columns."""
 
     @property
     def n_rounds(self) -> int:

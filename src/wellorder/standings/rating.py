@@ -311,6 +311,8 @@ def _fill(standings: Standings, asked: Asked, found: _Estimate, sure: _Sureness)
     standings._judge_error = np.zeros((0, 2)) if judges is None else judges.error * [shorter, 1.0]
     standings._features = asked.features
     standings._weights = np.zeros(0) if found.shrunk is None else found.shrunk.weights
+    if found.shrunk is not None and asked.X is not None:
+        standings._X, standings._variances = asked.X, np.array(found.shrunk.variance)
     standings.how_, standings._neutral = _how(asked), asked.neutral
     standings.notes_ = [*asked.notes, *_notes(standings, asked, found, sure)]
     return standings

@@ -18,6 +18,7 @@ from ..state import (
     Part,
     Sizes,
     Stored,
+    absent_or,
     both,
     checked,
     count,
@@ -113,6 +114,8 @@ class Standings(Stored, BaseEstimator):
     _features: Array
     _weights: Floats
     _neutral: str
+    _X: Floats
+    _variances: Floats
 
     def __init__(self, scale: str = "log-odds", confidence: float = 0.95) -> None:
         self.scale = scale
@@ -465,6 +468,8 @@ class Standings(Stored, BaseEstimator):
             "_judge_error": floats("j", 2, low=0.0),
             "_features": names("f"),
             "_weights": floats("f"),
+            "_X": absent_or(floats("n", "f")),
+            "_variances": absent_or(floats(2, low=0.0)),
             "how_": text(),
             "_neutral": text(),
             "scale": one_of(*SCALES),
