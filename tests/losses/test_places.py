@@ -16,7 +16,7 @@ CHANGES = {
     "precision": lambda k, top: swap_changes.precision(k),
     "average_precision": lambda k, top: swap_changes.average_precision(k),
     "reciprocal_rank": lambda k, top: swap_changes.reciprocal_rank(k),
-    "err": lambda k, top: swap_changes.err(k, top),
+    "err": swap_changes.err,
 }
 NAMES = [f"{name}@{k}" for name in CHANGES for k in (1, 2, 3, 10)] + [n for n in CHANGES if n != "precision"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..order import Grades
-from ..sweeps import Floats, HeldLoss, Ints, Places, SwapTerms, place_sums
+from ..sweeps import Floats, HeldLoss, Ints, PlacedLists, SwapTerms, place_sums
 from .risk import RiskAt
 
 
@@ -28,7 +28,7 @@ class PlaceRisk:
         sizes = np.bincount(group[rows], minlength=grades.n_groups)
         bounds = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
         drops = terms.drops[: int(sizes.max(initial=0))]
-        self._places = Places(bounds, gain[arranged], np.ascontiguousarray(drops), terms.change)
+        self._places = PlacedLists(bounds, gain[arranged], np.ascontiguousarray(drops), terms.change)
         self._n_rows = len(grades)
         at_first = place_sums(self._places, np.zeros(len(self._rows)), loss).total > 0
         self._factor = np.where(at_first, 1.0, 0.0)

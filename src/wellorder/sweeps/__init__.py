@@ -53,7 +53,7 @@ from .factors import Factors, Joined, Rungs, block_log_sums, centre, cover_sums,
 from .games import LOGIT, N_COLUMNS, game_sweep
 from .links import Links, list_pairs, logistic_product, logistic_risk
 from .nodes import NodeHoles, Nodes, TreeNodes, goes_left, node_sums, tree_sums
-from .places import HeldLoss, Places, PlaceSums, SwapTerms, place_sums
+from .places import HeldLoss, PlacedLists, PlaceSums, SwapTerms, place_sums
 from .sides import FEW_ROWS, Edges, EdgeTable, Ladder, Side, argsort, bucket_rows, rising_sums, sort_rows
 
 __all__ = [
@@ -81,7 +81,7 @@ __all__ = [
     "NodeHoles",
     "Nodes",
     "PlaceSums",
-    "Places",
+    "PlacedLists",
     "Rungs",
     "Side",
     "SwapTerms",

@@ -51,7 +51,7 @@ class SwapTerms(NamedTuple):
     """δ_p of the places 1, …, k; as many as the longest list has, where there is no cut-off."""
 
 
-class Places(NamedTuple):
+class PlacedLists(NamedTuple):
     """Lists with what a metric sees in their rows, and what it takes off from place to place."""
 
     bounds: Ints
@@ -99,14 +99,14 @@ class PlaceSums(NamedTuple):
     diagonal: Floats
 
 
-def place_sums(places: Places, scores: Floats, loss: HeldLoss) -> PlaceSums:
+def place_sums(places: PlacedLists, scores: Floats, loss: HeldLoss) -> PlaceSums:
     """Sum a loss over all pairs, weighed by what their swap would change at these scores."""
     n = len(scores)
     parts = parallel_map(lambda part: _part_sums(part, scores, loss), _cut(places), n)
     return PlaceSums(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def _cut(places: Places) -> list[tuple[Places, slice]]:
+def _cut(places: PlacedLists) -> list[tuple[PlacedLists, slice]]:
     """Cut the lists into parts of about as many rows."""
     bounds = places.bounds
     cuts = np.searchsorted(bounds, [int(bounds[-1]) * part // _PARTS for part in range(1, _PARTS)])
@@ -118,7 +118,7 @@ def _cut(places: Places) -> list[tuple[Places, slice]]:
     return parts
 
 
-def _part_sums(part: tuple[Places, slice], scores: Floats, loss: HeldLoss) -> PlaceSums:
+def _part_sums(part: tuple[PlacedLists, slice], scores: Floats, loss: HeldLoss) -> PlaceSums:
     places, rows = part
     s, n, n_lists = scores[rows], len(places.gain), len(places.bounds) - 1
     order = np.arange(n) if len(places.drops) <= _FEW_PLACES else _by_score(places.bounds, s)
@@ -152,7 +152,7 @@ def _by_score(bounds: Ints, scores: Floats) -> Ints:
     return np.lexsort((scores, np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))))
 
 
-def _weigh(places: Places, runs: _Runs) -> _Weights:
+def _weigh(places: PlacedLists, runs: _Runs) -> _Weights:
     """Put together what the weights of pairs of cells are made of."""
     n, n_lists = len(places.gain), len(places.bounds) - 1
     table_at = np.zeros(n_lists + 1, np.int64)
