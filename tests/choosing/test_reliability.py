@@ -12,9 +12,9 @@ from wellorder.choosing import Judge, SimulatedJudges, judge_checks, pair_agreem
 
 def test_reliability_is_the_squared_correlation_with_the_truth():
     off, naive = [], []
-    for seed in range(12):
+    for seed in range(6):
         truth = 1.5 * np.random.default_rng(seed).standard_normal(30)
-        sitting = simulate(truth, 450, judges=[Judge()], random_share=0.2, batch=10, random_state=seed)
+        sitting = simulate(truth, 450, judges=[Judge()], random_share=0.2, batch=30, random_state=seed)
         true = np.corrcoef(truth, sitting.beliefs.mean)[0, 1] ** 2
         found = reliability(sitting.votes, sitting.random)
         off.append(found.separation - true)
@@ -26,12 +26,12 @@ def test_reliability_is_the_squared_correlation_with_the_truth():
 
 def test_where_judges_flip_coins_reliability_is_low_and_the_naive_one_is_not():
     found = []
-    for seed in range(6):
-        sitting = simulate(np.zeros(20), 400, judges=[Judge()], random_share=0.3, batch=10, random_state=seed)
+    for seed in range(4):
+        sitting = simulate(np.zeros(20), 400, judges=[Judge()], random_share=0.3, batch=20, random_state=seed)
         each = reliability(sitting.votes, sitting.random)
         found.append((each.separation, each.separation_all))
     assert np.mean(found, axis=0)[0] < 0.35
-    assert np.mean(found, axis=0)[1] > 0.5
+    assert np.mean(found, axis=0)[1] > 0.4
 
 
 def test_with_random_pairs_all_of_them_say_the_same():
@@ -75,13 +75,13 @@ def test_who_answers_by_chance_is_found():
 
 def test_honest_judges_are_called_so_no_more_often_than_is_said():
     low, called = [], 0
-    for seed in range(40):
+    for seed in range(25):
         found = judge_checks(*judged([Judge()] * 4, n=160, seed=seed), level=0.1)
         low += found["p_honest"].to_list()
         called += bool(found["by_chance"].any())
-    assert called <= 8  # 4 are expected at most
-    assert np.mean(np.array(low) < 0.1) == pytest.approx(0.1, abs=0.06)
-    assert np.mean(np.array(low) < 0.5) == pytest.approx(0.5, abs=0.12)
+    assert called <= 6  # 2.5 are expected at most
+    assert np.mean(np.array(low) < 0.1) == pytest.approx(0.1, abs=0.08)
+    assert np.mean(np.array(low) < 0.5) == pytest.approx(0.5, abs=0.15)
 
 
 def test_agreement_on_pairs_that_two_have_judged():

@@ -15,7 +15,7 @@ from wellorder.choosing.goals import Goal
 def sittings(n, n_votes, goal="rank", spread=2.5, m=30):
     for seed in range(n):
         truth = spread * np.random.default_rng(seed).standard_normal(m)
-        yield truth, simulate(truth, n_votes, judges=[Judge()], goal=goal, random_state=seed, batch=15)
+        yield truth, simulate(truth, n_votes, judges=[Judge()], goal=goal, random_state=seed, batch=30)
 
 
 def test_the_expected_tau_is_the_one_that_comes():
@@ -30,17 +30,17 @@ def test_the_expected_tau_is_the_one_that_comes():
 def test_the_chance_that_the_top_is_right_is_how_often_it_is():
     goal = Goal("top", 3)
     told, right = [], []
-    for truth, each in sittings(40, 160, "top 3"):
+    for truth, each in sittings(30, 160, "top 3"):
         told.append(reached(each.beliefs, goal))
         right.append(set(np.argsort(-truth)[:3]) == set(np.argsort(-each.beliefs.mean)[:3]))
-    error = np.sqrt(np.mean(np.multiply(told, np.subtract(1, told))) / 40)
+    error = np.sqrt(np.mean(np.multiply(told, np.subtract(1, told))) / 30)
     assert abs(np.mean(told) - np.mean(right)) < 3 * error
     assert 0.2 < np.mean(told) < 0.95
 
 
 def test_rank_ends_hold_the_true_rank():
     share = []
-    for truth, each in sittings(10, 150):
+    for truth, each in sittings(6, 150):
         found = progress(each.beliefs)
         rank = 1 + np.argsort(np.argsort(-truth))
         share.append(np.mean((found.rank_low <= rank) & (rank <= found.rank_high)))
@@ -49,16 +49,16 @@ def test_rank_ends_hold_the_true_rank():
 
 def test_the_forecast_is_right_within_its_ends_mostly():
     inside = []
-    for _, each in sittings(6, 1_500):
-        total = each.needed("expected", 0.85)
+    for _, each in sittings(3, 600, spread=3.0):
+        total = each.needed("expected", 0.83)
         assert total is not None
         n = total // 2
         votes = wo.Comparisons.from_names(
             each.votes.names[each.votes.left[:n]], each.votes.names[each.votes.right[:n]], each.votes.outcome[:n]
         )
-        found = progress(believe(list(each.beliefs.names), votes), wanted=0.85)
+        found = progress(believe(list(each.beliefs.names), votes), wanted=0.83)
         inside.append(found.more_low <= total - n <= found.more_high)
-    assert sum(inside) >= 4
+    assert sum(inside) >= 2
 
 
 def test_it_is_done_where_the_goal_is_reached_and_not_before():
@@ -89,15 +89,15 @@ def test_more_votes_more_reached():
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(ValueError, match="wanted=1.5"):
+    with pytest.raises(ValueError, match=r"wanted=1\.5"):
         progress(believe(list("ab")), wanted=1.5)
     with pytest.raises(ValueError, match="n_items=1"):
         plan(1)
 
 
 def test_a_plan_says_how_many_votes_it_takes():
-    found = plan(20, wanted=0.8, spread=4.0, n_draws=3)
+    found = plan(30, wanted=0.88, spread=6.0, n_draws=2)
     assert found.low <= found.votes <= found.high
     assert found.votes < found.random_votes
-    assert "20 items" in str(found)
+    assert "30 items" in str(found)
     assert str(plan(6, most=10, n_draws=1)).startswith("6 items, Kendall's τ of 0.9: more than were tried")

@@ -41,7 +41,7 @@ def sign_gain(z, lost):
 
 
 def posterior(left, right, outcome, n_items, log_nu, variance, n_draws=400_000, seed=0):
-    """Return the mean and the covariance of ratings, from draws of the prior weighted by the likelihood of the votes."""
+    """Return the mean and the covariance of ratings: draws of the prior, weighted by the likelihood of the votes."""
     r = np.sqrt(variance) * np.random.default_rng(seed).standard_normal((n_draws, n_items))
     log_weight = np.zeros(n_draws)
     for a, b, result in zip(left, right, outcome, strict=True):

@@ -39,7 +39,7 @@ _SAMPLED = 1_000
 TYPICAL_VARIANCE = 2.0
 """The variance of ratings before anything is known, in squared log-odds."""
 
-WORTH_OF_TYPICAL = 4.0
+WORTH_OF_TYPICAL = 2.0
 """How many items' ratings that is worth, against those that votes tell."""
 
 _LEAST, _MOST = 1e-3, 100.0
@@ -48,9 +48,9 @@ _LEAST, _MOST = 1e-3, 100.0
 _ROUNDS = 60
 _DAMPED = 0.8
 """The part of the way that all factors go at once."""
-_STILL = 0.02
+_STILL = 0.005
 """What they may move by in the end, and the logarithms of variances with them."""
-_GRID = np.linspace(-6.0, 6.0, 65)
+_GRID = np.linspace(-5.0, 5.0, 33)
 _MOST_STEPS = 100
 _N_LANDMARKS = 200
 
@@ -161,7 +161,7 @@ def believe(
         What ratings are expected to be before the votes, in log-odds; zero unless given.
     start : Beliefs, optional
         What was believed of the same items before: the way from there is shorter.
-    typical_items : float, default=4
+    typical_items : float, default=2
         How many items' ratings what is usual of their variance is worth, against what votes tell of it.
     random_state : None, int or Generator, optional
         Of draws (beyond 1,000 items) and landmarks (of kernels).
@@ -177,7 +177,7 @@ def believe(
     >>> votes = wo.Comparisons.from_names(["tea", "tea"], ["milk", "cocoa"], ["left", "left"])
     >>> beliefs = believe(["milk", "tea", "cocoa", "water"], votes)
     >>> [f"{each:.1f}" for each in beliefs.mean]
-    ['-0.6', '1.1', '-0.6', '0.0']
+    ['-0.6', '1.2', '-0.6', '0.0']
     """
     names = _check_names(items)
     rng = np.random.default_rng(random_state)

@@ -25,7 +25,7 @@ from .beliefs import Beliefs, believe
 _FEWEST = 20
 """Drawn votes without which nothing is said."""
 
-_N_SPLITS = 20
+_N_SPLITS = 10
 _SLOPES = np.linspace(-1.0, 4.0, 251)
 _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 

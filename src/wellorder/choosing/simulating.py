@@ -173,6 +173,7 @@ def simulate(
     random_share: float = 0.1,
     features: Any = None,
     until: float | None = None,
+    measure: str = "expected",
     random_state: Any = None,
 ) -> Sitting:
     """Let judges answer one batch of pairs after the other, each chosen by what is known by then.
@@ -192,7 +193,9 @@ def simulate(
     features : array of shape (n_items, n_features), optional
         Of the items: pairs are chosen, and items ranked, with what they say.
     until : float, optional
-        Stop where the goal is expected to be reached so far.
+        Stop where a column of the path has come so far.
+    measure : str, default="expected"
+        Which one: what the votes let one expect, or ``"reached"`` and others of the truth.
     random_state : None, int or Generator, optional
 
     Returns
@@ -231,15 +234,16 @@ def simulate(
         votes = Comparisons.from_names([a for a, _ in given], [b for _, b in given], answers)
         beliefs = believe(names, votes, features=features, start=beliefs, random_state=rng)
         path.append(_how_far(beliefs, ratings, wanted, len(given)))
-        if until is not None and path[-1]["expected"] >= until:
+        if until is not None and path[-1][measure] >= until and np.ptp(beliefs.island) == 0:
             break
     assert votes is not None
     return Sitting(votes, random, as_objects([asked.names[each] for each in judge]), pl.DataFrame(path), beliefs)
 
 
 def _how_far(beliefs: Beliefs, truth: Floats, goal: Goal, n_votes: int) -> dict[str, float]:
-    tau = float(stats.kendalltau(beliefs.mean, truth).statistic)
-    rho = float(stats.spearmanr(beliefs.mean, truth).statistic)
+    told = np.ptp(truth) > 0 and np.ptp(beliefs.mean) > 0
+    tau = _tau(beliefs.mean, truth)
+    rho = float(stats.spearmanr(beliefs.mean, truth).statistic) if told else np.nan
     return {
         "votes": n_votes,
         "tau": tau,
@@ -247,6 +251,17 @@ def _how_far(beliefs: Beliefs, truth: Floats, goal: Goal, n_votes: int) -> dict[
         "reached": tau if goal.kind == "rank" else _rightly_placed(beliefs.mean, truth, goal),
         "expected": reached(beliefs, goal),
     }
+
+
+def _tau(mean: Floats, truth: Floats) -> float:
+    """Return Kendall's τ over pairs of different truth; items that are believed to be equal are half right."""
+
+    def apart(values: Floats) -> float:
+        n = np.unique(values, return_counts=True)[1]
+        return float(len(values) * (len(values) - 1) - (n * (n - 1)).sum())
+
+    tau_b = float(stats.kendalltau(mean, truth).statistic)  # over the geometric mean of what differs in either
+    return tau_b * np.sqrt(apart(mean) / apart(truth)) if np.ptp(mean) > 0 and np.ptp(truth) > 0 else 0.0
 
 
 def _rightly_placed(mean: Floats, truth: Floats, goal: Goal) -> float:
@@ -309,7 +324,8 @@ def plan(
     n_items : int
     goal : str or Goal, default="rank"
     wanted : float, default=0.9
-        As in :func:`progress`: what the votes let one expect, which is near what they reach.
+        Of Kendall's τ with the truth; of the share of items in their level; of the chance, as the votes have it, that
+        the top is right.
     spread : float, default=2
         The standard deviation of the true ratings, in log-odds: 1 where judges hardly agree, 4 where they mostly do.
     ties, judges, random_share
@@ -332,6 +348,7 @@ def plan(
         raise ValueError(f"wanted={wanted!r} should be between 0 and 1, and spread={spread!r} above 0")
     wish = Goal.parse(goal)
     limit = 100 * n_items if most is None else most
+    measure = "expected" if wish.kind == "top" else "reached"  # of the truth, the top is right or not: 1 or 0
     seeds = np.random.SeedSequence(random_state).spawn(n_draws)
     found: dict[float, list[float]] = {random_share: [], 1.0: []}
     for share, of_share in found.items():
@@ -342,9 +359,17 @@ def plan(
             people.judges = [replace(each, ties=ties) for each in people.judges]
             size = max(n_items // 5, 1)
             sitting = simulate(
-                truth, limit, judges=people, batch=size, goal=wish, random_share=share, until=wanted, random_state=rng
+                truth,
+                limit,
+                judges=people,
+                batch=size,
+                goal=wish,
+                random_share=share,
+                until=wanted,
+                measure=measure,
+                random_state=rng,
             )
-            there = sitting.path["expected"][-1] >= wanted
+            there = sitting.path[measure][-1] >= wanted
             of_share.append(float(len(sitting.votes)) if there else np.inf)
     chosen = found[random_share]
     return Plan(n_items, wish, wanted, float(np.median(chosen)), min(chosen), max(chosen), float(np.median(found[1.0])))

@@ -122,7 +122,7 @@ def progress(
     )
 
 
-_ROUGHLY = 1.6
+_ROUGHLY = 2.0
 """By what factor the forecast may be off."""
 
 
@@ -196,10 +196,11 @@ _LARGEST = 1e6
 def forecast(beliefs: Beliefs, goal: Goal, wanted: float, rng: np.random.Generator) -> float:
     r"""Return about how many more votes reach a goal, if pairs are chosen for it.
 
-    Votes are supposed to raise the precision of all items in doubt by one factor c. An item's precision P grows by
-    :math:`tP/(P + t)` with a vote of information t against an item known as well, so that it takes
-    :math:`(c - 1)/(st) + \log c` votes an item, two items a vote, from the variance s on. How near the goal is by then
-    is an average over where estimates may move meanwhile. Infinite where no c up to a million is enough.
+    Votes are supposed to raise the precision of items in doubt by a factor c, but of none beyond where it is settled
+    which level it is in. An item's precision P grows by :math:`tP/(P + t)` with a vote of information t against an item
+    known as well, so that it takes :math:`(c - 1)/(st) + \log c` votes an item, two items a vote, from the variance s
+    on. How near the goal is by then is an average over where estimates may move meanwhile. Infinite where no c up to a
+    million is enough.
     """
     after = _rank_after(beliefs, rng) if goal.kind == "rank" else _level_after(beliefs, goal, rng)
     if after(_LARGEST) < wanted:
@@ -208,22 +209,24 @@ def forecast(beliefs: Beliefs, goal: Goal, wanted: float, rng: np.random.Generat
     for _ in range(20):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if after(np.exp(middle)) >= wanted else (middle, high)
-    c, own = float(np.exp(high)), beliefs.variances()
-    doubt = _doubt(beliefs, goal)
-    share = doubt / doubt.sum()
-    n_doubtful = float(np.exp(special.entr(share).sum()))
-    variance = float(share @ own)
-    told = float(answer_table(beliefs.log_nu).told(np.zeros(1), np.array([2.0 * variance]))[0])
-    return float(np.ceil(0.5 * n_doubtful * ((c - 1.0) / (variance * told) + np.log(c))))
+    own = beliefs.variances()
+    c = np.full(len(own), float(np.exp(high)))
+    if goal.kind != "rank":
+        away = np.abs(beliefs.mean[:, None] - goal.boundaries(beliefs.mean)).min(axis=1)
+        c = np.clip(_SETTLED**2 * own / np.maximum(away, 1e-12) ** 2, 1.0, c)
+    told = answer_table(beliefs.log_nu).told(np.zeros(len(own)), 2.0 * own)
+    return float(np.ceil(0.5 * ((c - 1.0) / (own * told) + np.log(c)).sum()))
+
+
+_SETTLED = 2.5
+"""Standard deviations from the nearest boundary at which an item's level is settled."""
 
 
 def _doubt(beliefs: Beliefs, goal: Goal) -> Floats:
-    """Return how much there is to ask about each item: the entropy of its level; the same for all, to rank them."""
-    if goal.kind == "rank":
-        return np.ones(len(beliefs))
+    """Return how much there is to ask about each item: the entropy of which boundaries it is above."""
     error = np.sqrt(beliefs.variances())
     z = (beliefs.mean[:, None] - goal.boundaries(beliefs.mean)) / error[:, None]
-    return np.asarray(sign_entropy(z).sum(axis=1) + 1e-9)
+    return np.asarray(sign_entropy(z).sum(axis=1))
 
 
 def _rank_after(beliefs: Beliefs, rng: np.random.Generator) -> Any:
