@@ -247,7 +247,7 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
     the folds that are done (:meth:`Folds.keep`), with a warning. A member for which there is no time on the first one,
     if fits to everything are still to follow, gives zeros, with a warning; it is an error where that is the first one.
     """
-    times = _Times(len(members), effective_n_jobs(n_jobs))
+    times = _FitTimes(len(members), effective_n_jobs(n_jobs))
 
     def one(fold: int, place: int) -> Floats | None:
         is_first = fold == 0
@@ -299,7 +299,7 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
     return table
 
 
-class _Times:
+class _FitTimes:
     """What members' fits take, so that there is time left for those to everything."""
 
     def __init__(self, n_members: int, n_jobs: int) -> None:

@@ -43,8 +43,7 @@ from ..evaluation import (
     scores_rows_alone,
     trial_seed,
 )
-from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay
-from ..figures.level_curves import movements
+from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay, movements
 from ..order import Grades, draw_pairs
 from ..sweeps import Array, Floats, Ints
 from .allowance import Allowance
