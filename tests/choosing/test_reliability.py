@@ -14,20 +14,20 @@ def test_reliability_is_the_squared_correlation_with_the_truth():
     off, naive = [], []
     for seed in range(6):
         truth = 1.5 * np.random.default_rng(seed).standard_normal(30)
-        sitting = simulate(truth, 450, judges=[Judge()], random_share=0.2, batch=30, random_state=seed)
+        sitting = simulate(truth, 450, judges=[Judge()], random_share=0.2, batch=10, random_state=seed)
         true = np.corrcoef(truth, sitting.beliefs.mean)[0, 1] ** 2
         found = reliability(sitting.votes, sitting.random)
         off.append(found.separation - true)
         naive.append(found.separation_all - true)
         assert found.low <= found.separation + 0.02
-    assert abs(np.mean(off)) < 0.03
+    assert abs(np.mean(off)) < 0.05
     assert np.mean(naive) > 0.01
 
 
 def test_where_judges_flip_coins_reliability_is_low_and_the_naive_one_is_not():
     found = []
     for seed in range(4):
-        sitting = simulate(np.zeros(20), 400, judges=[Judge()], random_share=0.3, batch=20, random_state=seed)
+        sitting = simulate(np.zeros(20), 300, judges=[Judge()], random_share=0.3, batch=5, random_state=seed)
         each = reliability(sitting.votes, sitting.random)
         found.append((each.separation, each.separation_all))
     assert np.mean(found, axis=0)[0] < 0.35

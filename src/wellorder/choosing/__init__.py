@@ -4,9 +4,9 @@ from .batches import Batch, choose_pairs, next_pairs
 from .beliefs import Beliefs, believe
 from .goals import Goal
 from .judges import Agreement, judge_checks, pair_agreement
-from .reliability import Reliability, reliability
-from .simulating import Judge, Plan, SimulatedJudges, Sitting, plan, simulate
-from .stopping import Progress, progress, reached
+from .simulating import Judge, SimulatedJudges, Sitting, VotePlan, plan, simulate
+from .stopping import VoteProgress, progress, reached
+from .trust import VoteReliability, reliability
 
 __all__ = [
     "Agreement",
@@ -14,11 +14,11 @@ __all__ = [
     "Beliefs",
     "Goal",
     "Judge",
-    "Plan",
-    "Progress",
-    "Reliability",
     "SimulatedJudges",
     "Sitting",
+    "VotePlan",
+    "VoteProgress",
+    "VoteReliability",
     "believe",
     "choose_pairs",
     "judge_checks",

@@ -264,11 +264,11 @@ class _Chooser:
         """What share of its variance each rating keeps after the answers that were supposed so far."""
         self.boundaries = goal.boundaries(beliefs.mean)
 
-    def compared(self, code: Ints) -> _Compared:
+    def compared(self, code: Ints) -> _Believed:
         """Return what is believed of pairs."""
         a, b = code // len(self.beliefs), code % len(self.beliefs)
         variance = self.own[a] + self.own[b] - 2.0 * self.beliefs.covariances(a, b)
-        return _Compared(code, a, b, self.beliefs.mean[b] - self.beliefs.mean[a], np.maximum(variance, 1e-12))
+        return _Believed(code, a, b, self.beliefs.mean[b] - self.beliefs.mean[a], np.maximum(variance, 1e-12))
 
     # -- uniformly -----------------------------------------------------------------------------------
 
@@ -326,7 +326,7 @@ class _Chooser:
         one, other = (order[np.concatenate(ends)] for ends in zip(*near, *far, strict=True))
         return np.unique(np.minimum(one, other) * m + np.maximum(one, other))
 
-    def gains(self, pairs: _Compared) -> Floats:
+    def gains(self, pairs: _Believed) -> Floats:
         """Return what an answer on each pair is expected to teach, after the answers that were supposed, in nats."""
         mean, own = self.beliefs.mean, self.own
         variance = self._left(pairs)
@@ -343,12 +343,12 @@ class _Chooser:
                 out += sign_gains((mean[one] - boundary) / np.sqrt(left), lost)
         return out
 
-    def _left(self, pairs: _Compared) -> Floats:
+    def _left(self, pairs: _Believed) -> Floats:
         """Return the variance of differences that the answers supposed so far have left."""
         one, other = self.own[pairs.a], self.own[pairs.b]
         return np.asarray(pairs.variance * (self.kept[pairs.a] * one + self.kept[pairs.b] * other) / (one + other))
 
-    def _suppose(self, pairs: _Compared) -> None:
+    def _suppose(self, pairs: _Believed) -> None:
         """Lower the variances of items as if answers on these pairs, which share no item, had come."""
         variance = self._left(pairs)
         told = self.table.told(pairs.apart, variance)
@@ -358,7 +358,7 @@ class _Chooser:
             with_d = 0.5 * (variance + mine - other)
             self.kept[one] *= np.maximum(1.0 - with_d**2 * share / mine, 1e-6)
 
-    def _joining(self, pairs: _Compared, islands: _Islands, n: int) -> Ints:
+    def _joining(self, pairs: _Believed, islands: _Islands, n: int) -> Ints:
         """Choose pairs that join islands, the most telling first, until there is one island; none, with features."""
         chosen: list[int] = []
         pairs = pairs.some(islands.apart(pairs))
@@ -370,7 +370,7 @@ class _Chooser:
             pairs = pairs.some(islands.apart(pairs))
         return np.array(chosen, dtype=np.int64)
 
-    def _teaching(self, pairs: _Compared, n: int) -> Ints:
+    def _teaching(self, pairs: _Believed, n: int) -> Ints:
         """Choose the pairs that teach most, in rounds of pairs that share no item."""
         chosen: list[int] = []
         while len(chosen) < n and len(pairs):
@@ -382,7 +382,7 @@ class _Chooser:
             pairs = pairs.some(~_among(pairs.code, np.sort(best.code[taken])))
         return np.array(chosen, dtype=np.int64)
 
-    def _best_first(self, pairs: _Compared, most: int) -> _Compared:
+    def _best_first(self, pairs: _Believed, most: int) -> _Believed:
         """Return so many pairs, those that teach most first; ties are broken by lot."""
         gain = self.gains(pairs)
         gain += (1e-9 * gain.max() + 1e-300) * self.rng.random(len(gain))
@@ -405,7 +405,7 @@ def _all_pairs(m: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class _Compared:
+class _Believed:
     """Pairs a < b with the code a·m + b; by how much b is believed to be above a, and the variance of that."""
 
     code: Ints
@@ -417,9 +417,9 @@ class _Compared:
     def __len__(self) -> int:
         return len(self.code)
 
-    def some(self, chosen: Array) -> _Compared:
+    def some(self, chosen: Array) -> _Believed:
         """Return some of them, by a mask or by places."""
-        return _Compared(self.code[chosen], self.a[chosen], self.b[chosen], self.apart[chosen], self.variance[chosen])
+        return _Believed(self.code[chosen], self.a[chosen], self.b[chosen], self.apart[chosen], self.variance[chosen])
 
     def expected(self) -> Floats:
         """Return how far apart two are expected to be: E|d|."""
@@ -435,7 +435,7 @@ class _Islands:
     def __init__(self, beliefs: Beliefs) -> None:
         self.number = np.zeros(len(beliefs), np.int64) if beliefs.has_features else beliefs.island.copy()
 
-    def apart(self, pairs: _Compared) -> Bools:
+    def apart(self, pairs: _Believed) -> Bools:
         """Say which pairs would join two islands."""
         return np.asarray(self.number[pairs.a] != self.number[pairs.b])
 
@@ -448,7 +448,7 @@ class _Islands:
         return True
 
 
-def _sharing_none(pairs: _Compared, most: int, islands: _Islands | None = None) -> Ints:
+def _sharing_none(pairs: _Believed, most: int, islands: _Islands | None = None) -> Ints:
     """Return the places of pairs, in their order, that share no item; with islands, only pairs that join two."""
     taken: list[int] = []
     used: set[int] = set()

@@ -11,20 +11,23 @@ import polars as pl
 from ..order import Comparisons
 from ..sweeps import Bools, Floats
 from .beliefs import believe
-from .reliability import _chances, _differences, _names_of, _one_each, some_votes
+from .trust import _chances, _differences, _names_of, _one_each, some_votes
 
 _N_DRAWN = 4_000
+
+_SHARPNESS = 0.3
+"""How much honest judges differ: the standard deviation of the logarithm of their sharpness."""
 
 
 def judge_checks(votes: Comparisons, judge: Any, *, level: float = 0.05, random_state: Any = 0) -> pl.DataFrame:
     """Hold each judge's votes against what the others' votes let one believe.
 
     A judge's agreement is the sum, over decided votes, of the believed difference in favour of the answer.
-    ``p_honest`` is how often an honest judge would agree as little, by the model and by how sure the others' ratings
-    are; ``p_chance`` how often somebody who flips coins would agree as much. A judge answers *by chance* where the
-    first is below ``level``, corrected for the number of judges (Holm), and the second is not: so few agreeing answers
-    are explained by coins, and not by honesty. Among honest judges somebody is called so with a chance of ``level`` at
-    most.
+    ``p_honest`` is how often an honest judge would agree as little, by the model, by how sure the others' ratings are,
+    and with a sharpness that differs from theirs by 30 %; ``p_chance`` how often somebody who flips coins would agree
+    as much. A judge answers *by chance* where the first is below ``level``, corrected for the number of judges (Holm),
+    and the second is not: so few agreeing answers are explained by coins, and not by honesty. Among such honest judges
+    somebody is called so with a chance of about ``level`` at most.
 
     Parameters
     ----------
@@ -68,7 +71,8 @@ def _check(names: list[str], votes: Comparisons, own: Bools, rng: np.random.Gene
     drawn = (
         rng.standard_normal((_N_DRAWN, beliefs.root.shape[1])) @ (beliefs.root[mine.right] - beliefs.root[mine.left]).T
     )
-    honest = _answers(d + drawn, beliefs.log_nu, rng) @ d
+    sharpness = np.exp(_SHARPNESS * rng.standard_normal((_N_DRAWN, 1)))
+    honest = _answers(sharpness * (d + drawn), beliefs.log_nu, rng) @ d
     chances = _chances(d, np.maximum(np.var(drawn, axis=0), 0.0), beliefs.log_nu)
     right_way = np.where(d >= 0, chances[:, 2], chances[:, 0]).sum() / np.maximum(1.0 - chances[:, 1], 1e-12).sum()
     coins = rng.choice([-1.0, 1.0], (_N_DRAWN, len(d))) * decided @ d

@@ -271,7 +271,7 @@ def _rightly_placed(mean: Floats, truth: Floats, goal: Goal) -> float:
 
 
 @dataclass(frozen=True)
-class Plan:
+class VotePlan:
     """How many votes it takes to reach a goal, by simulation.
 
     Attributes
@@ -316,7 +316,7 @@ def plan(
     most: int | None = None,
     n_draws: int = 5,
     random_state: Any = 0,
-) -> Plan:
+) -> VotePlan:
     """Say how many votes it will take, by judges who answer as a truth has it that is drawn anew each time.
 
     Parameters
@@ -372,4 +372,6 @@ def plan(
             there = sitting.path[measure][-1] >= wanted
             of_share.append(float(len(sitting.votes)) if there else np.inf)
     chosen = found[random_share]
-    return Plan(n_items, wish, wanted, float(np.median(chosen)), min(chosen), max(chosen), float(np.median(found[1.0])))
+    return VotePlan(
+        n_items, wish, wanted, float(np.median(chosen)), min(chosen), max(chosen), float(np.median(found[1.0]))
+    )

@@ -25,7 +25,7 @@ _PAIRS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class VoteProgress:
     """How far votes have come, and how many more it may take.
 
     Attributes
@@ -71,7 +71,7 @@ def progress(
     widest: float | None = None,
     least_gain: float = 1e-4,
     random_state: Any = 0,
-) -> Progress:
+) -> VoteProgress:
     """Say how near a goal is, and whether to stop.
 
     Parameters
@@ -117,7 +117,7 @@ def progress(
         why = (
             f"{_told(wish, now)}, {wanted:.0%} is wanted" if linked else "some items have not been compared with others"
         )
-    return Progress(
+    return VoteProgress(
         wish, now, wanted, done, round(beliefs.n_votes), more, more / _ROUGHLY, more * _ROUGHLY, gain, why, low, high
     )
 
@@ -136,7 +136,7 @@ def _told(goal: Goal, now: float) -> str:
 
 
 def reached(beliefs: Beliefs, goal: Goal, *, drawn: Floats | None = None, random_state: Any = 0) -> float:
-    """Return how near a goal is, as :class:`Progress` has it."""
+    """Return how near a goal is, as :class:`VoteProgress` has it."""
     rng = np.random.default_rng(random_state)
     if goal.kind == "rank":
         a, b = _some_pairs(len(beliefs), rng)

@@ -31,7 +31,7 @@ _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
+class VoteReliability:
     """How far ratings from votes agree with the truth: a squared correlation.
 
     Attributes
@@ -59,7 +59,7 @@ class Reliability:
     notes: list[str]
 
 
-def reliability(votes: Comparisons, random: Any, *, judge: Any = None, random_state: Any = 0) -> Reliability:
+def reliability(votes: Comparisons, random: Any, *, judge: Any = None, random_state: Any = 0) -> VoteReliability:
     """Say how reliable ratings from votes are, by those of them that were on pairs drawn uniformly.
 
     Parameters
@@ -99,7 +99,7 @@ def reliability(votes: Comparisons, random: Any, *, judge: Any = None, random_st
         half = _split_half(names, votes, drawn, who, rng)
         if who is not None and len(np.unique(who[drawn])) < 2:
             notes.append("there is one judge: halves are made of votes, and say nothing of how judges agree")
-    return Reliability(separation, low, high, half, _separation_of_all(votes), len(votes), n_random, notes)
+    return VoteReliability(separation, low, high, half, _separation_of_all(votes), len(votes), n_random, notes)
 
 
 def _names_of(votes: Comparisons) -> list[str]:
