@@ -18,10 +18,12 @@ class TimeIsUp(RuntimeError):  # noqa: N818 - it is what happened, not a fault
 class Deadline:
     """An end that somebody has set, perhaps inside another one, which then holds as well."""
 
-    def __init__(self, left: Callable[[], float], outer: Deadline | None = None) -> None:
-        self._left, self._outer = left, outer
+    def __init__(self, left: Callable[[], float], outer: Deadline | None = None, *, tells: bool = True) -> None:
+        self._left, self._outer, self._tells = left, outer, tells
         self.stopped = False
         """Whether anything inside was told that time is up, and so ended before it was done."""
+        self.shortened = False
+        """Whether anything inside took a shorter way to its end, as there was no time for the whole one."""
 
     def left(self) -> float:
         """Return the seconds that remain."""
@@ -30,20 +32,27 @@ class Deadline:
     def stop(self) -> None:
         """Remember that something ended early: to whoever has set an end around this one, it did so too."""
         self.stopped = True
-        if self._outer is not None:
+        if self._outer is not None and self._tells:
             self._outer.stop()
+
+    def shorten(self) -> None:
+        """Remember that something was done whole, but in a shorter way; so does whoever has set an end around."""
+        self.shortened = True
+        if self._outer is not None:
+            self._outer.shorten()
 
 
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
-def deadline(left: Callable[[], float]) -> Iterator[Deadline]:
+def deadline(left: Callable[[], float], *, tells: bool = True) -> Iterator[Deadline]:
     """Set an end to everything that is done inside, in this thread; ``left`` returns the seconds that remain.
 
+    Whoever has set an end around this one hears of what ended early here, unless it is of no account (``tells``).
     Other threads know of it where they run in a copy of this one's context (``contextvars.copy_context``).
     """
-    end = Deadline(left, _deadline.get())
+    end = Deadline(left, _deadline.get(), tells=tells)
     token = _deadline.set(end)
     try:
         yield end
@@ -84,6 +93,13 @@ def mark_stopped() -> None:
     end = _deadline.get()
     if end is not None:
         end.stop()
+
+
+def mark_shortened() -> None:
+    """Let whoever has set an end know that something took a shorter way, and was done."""
+    end = _deadline.get()
+    if end is not None:
+        end.shorten()
 
 
 def warn_of_time(done: str, *, stacklevel: int = 4) -> None:

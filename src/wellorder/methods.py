@@ -83,6 +83,11 @@ def tree_shapes(size: Size) -> Grid:
     return {"max_leaf_nodes": [7, 31], "n_estimators": [60, 300] if few else [30, 60, 100, 300]}
 
 
+def at_top(grid: Callable[[Size], Grid]) -> Callable[[Size, str], Grid]:
+    """Try a grid with costs that fit the top of a list, too: lists count the same, and distant grades cost more."""
+    return lambda size, metric: {**grid(size), "order": ["full", "dcg"], "balance": ["groups"]}
+
+
 # --------------------------------------------------------------------------------------------------
 # Why a comparison on data of some size should leave a method out: in words for a person, or None.
 
@@ -173,6 +178,8 @@ class Method:
     """An estimator with its own defaults."""
     grid: Callable[[Size], Grid] = lambda size: {}
     """What a search tries."""
+    grid_at_top: Callable[[Size, str], Grid] | None = None
+    """What a search tries where the metric, whose name it is given, looks at places in a list; None: the same."""
     takes: tuple[Kind, ...] = ("grades", "comparisons")
     takes_two_weights: bool = False
     """Whether it learns from pairs whose rows weigh one thing above and another below: censored times, clicks."""
@@ -189,6 +196,8 @@ class Method:
     """Whether it says when two items are no different; the others only order them."""
     follows: str | None = None
     """The parameter that takes the metric that a comparison goes by, where the estimator goes by one itself."""
+    follows_places: str | None = None
+    """The same of an estimator that goes by metrics of places in a list alone, and by all pairs otherwise."""
     most_searched: int | None = None
     """Graded rows up to which its search looks at all of them; of more, at a sample of as many. None: as many as a
     near-linear method can take."""

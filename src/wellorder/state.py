@@ -83,6 +83,10 @@ class Stored:
         """Return the parts of the fitted model, given its parameters."""
         return {"n_features_in_": size("d", least=1), "feature_names_in_": absent_or(names("d"))}
 
+    def _format_version(self) -> int:
+        """Return the first version of the format of model files in which what was fitted means what it does."""
+        return 1
+
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense: asked by ``fit``, and of models that come from a file."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -14,7 +15,14 @@ from sklearn.preprocessing import StandardScaler
 from tests.reference.order_ensemble import best_weights, held_out_scores
 
 import wellorder as wo
-from wellorder.estimators.order_ensemble import ComparedFolds, GradedFolds, default_members, last_members
+from wellorder.deadline import deadline, time_is_up
+from wellorder.estimators.order_ensemble import (
+    ComparedFolds,
+    GradedFolds,
+    default_members,
+    last_members,
+    out_of_fold_points,
+)
 
 make = partial(wo.OrderEnsemble, random_state=0)
 
@@ -353,7 +361,7 @@ def test_the_default_library_suits_the_data():
     assert exact["rbf-wide"].n_components == "auto"  # it weighs next to nothing
     assert dict(last_members(list(many.items()), weights, 20_001, 1))["rbf"].n_components == "auto"
     grouped = dict(default_members(X, wo.Grades(y, np.arange(80) % 4), 0))
-    assert grouped["trees"].balance == "groups"
+    assert grouped["trees"].balance == "auto"  # which says that every list counts the same
 
 
 @pytest.mark.filterwarnings("ignore:the model is degenerate")
@@ -392,3 +400,92 @@ def test_damaged_files_are_refused(tmp_path, changes):
     wo.save(ensemble, tmp_path / "m.wo")
     with pytest.raises(ValueError, match="not sound"):
         wo.load(tmp_path / "m.wo")
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Timed(wo.RankSVM):
+    """Takes so many seconds of a clock to fit; a fit during which time is up is cut short."""
+
+    def __init__(self, clock=None, seconds=1.0):
+        super().__init__()
+        self.clock, self.seconds = clock, seconds
+
+    def __sklearn_clone__(self):
+        return Timed(self.clock, self.seconds)
+
+    def fit(self, X, y, *, groups=None, sample_weight=None):
+        super().fit(X, y, groups=groups, sample_weight=sample_weight)
+        self.clock.now += self.seconds
+        self.was_cut_ = time_is_up()
+        return self
+
+
+def fit_timed(monkeypatch, given, compared=False):
+    """Fit an ensemble of members of 1 and 2 seconds within a time; a whole one takes 5 folds and a last fit, 18 s."""
+    clock = Clock()
+    monkeypatch.setattr("wellorder.estimators.order_ensemble.perf_counter", clock)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = np.digitize(X[:, 0] + rng.standard_normal(60), [-1, 0, 1])
+    if compared:
+        left, right = np.arange(0, 60, 2), np.arange(1, 60, 2)
+        y = wo.Comparisons(left, right, np.where(np.arange(30) % 3, np.where(y[left] > y[right], -1, 1), 0))
+    ensemble = wo.OrderEnsemble([("quick", Timed(clock, 1.0)), ("slow", Timed(clock, 2.0))], random_state=0)
+    with deadline(lambda: given - clock.now) as end, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        fitted = ensemble.fit(X, y)
+    return fitted, end, clock.now, " ".join(str(each.message) for each in heard)
+
+
+@pytest.mark.parametrize("compared", [False, True])
+@pytest.mark.parametrize(("given", "n_folds"), [(20.0, 5), (15.5, 3), (11.0, 2), (8.0, 1)])
+def test_short_time_goes_to_all_members_on_fewer_folds(monkeypatch, given, n_folds, compared):
+    fitted, end, took, heard = fit_timed(monkeypatch, given, compared)
+    assert took <= given
+    assert not end.stopped
+    assert end.shortened == (n_folds < 5)
+    assert not any(member.was_cut_ for member in fitted.rankers_.values())
+    assert (f"after {n_folds} of the 5 folds" in heard) == (n_folds < 5)
+    if compared:
+        assert fitted.threshold_ >= 0
+    else:
+        assert fitted.weights_ == pytest.approx([0.5, 0.5])  # they are the same model
+
+
+def test_a_member_without_time_for_a_fold_and_a_last_fit_is_left_out(monkeypatch):
+    fitted, end, took, heard = fit_timed(monkeypatch, 6.0)
+    assert end.stopped
+    assert list(fitted.rankers_) == ["quick"]
+    assert "left out: slow" in heard
+    assert took <= 6.0
+
+
+def test_folds_that_were_not_done_teach_nothing(monkeypatch):
+    """The weights are those of the pairs in the folds that were done, and the threshold too."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 2))
+    grades = wo.Grades(rng.integers(0, 3, 40))
+    compared = wo.Comparisons(np.arange(0, 40, 2), np.arange(1, 40, 2), rng.choice([-1, 1], 20))
+    for kind, order in ((GradedFolds, grades), (ComparedFolds, compared)):
+        clock = Clock()
+        monkeypatch.setattr("wellorder.estimators.order_ensemble.perf_counter", clock)
+        folds = kind(X, order, 5, np.random.default_rng(0))
+        whole = kind(X, order, 5, np.random.default_rng(0))
+        with deadline(lambda clock=clock: 4.0 - clock.now), pytest.warns(UserWarning, match="after 2 of the 5 folds"):
+            points = out_of_fold_points([("only", Timed(clock))], folds, by_place=False, n_jobs=1)
+        assert folds.n_folds == 2
+        done = np.isin(np.arange(len(points)), np.concatenate([whole.held_out(0), whole.held_out(1)]))
+        assert (points[~done] == 0).all()
+        assert (points[done] != 0).all()
+        assert folds.pairs().n_pairs < whole.pairs().n_pairs
+        everything = out_of_fold_points([("only", Timed(clock))], whole, by_place=False, n_jobs=1)
+        assert np.array_equal(everything[done], points[done])

@@ -198,6 +198,7 @@ def of_other_data() -> list[tuple[str, Any, Any]]:
     games = pl.DataFrame({"left": list("abcda"), "right": list("bcdac"), "outcome": [1, 0, -1, 1, 1]})
     by_name = read_comparisons(Sheet((("games", 0),), games), Roles(), None)
     members = [("svm", wo.RankSVM()), ("compare", wo.CompareSVM())]
+    trees = wo.BoostedTrees(n_estimators=3, min_samples_leaf=2)
     votes = wo.Comparisons(LEFT % 4, (LEFT + 1 + RIGHT % 3) % 4, OUTCOME)
     return [
         ("plain", wo.rate(votes), None),
@@ -208,6 +209,8 @@ def of_other_data() -> list[tuple[str, Any, Any]]:
         ),
         ("text levels", wo.RankSVM(levels=levels).fit(X, grades), X),
         ("text classes", wo.SVOR(levels=levels).fit(X, grades), X),
+        ("trees with gaps", wo.OrderBoost(learner="tree", n_estimators=2, min_samples_leaf=2).fit(GAPS, Y), GAPS),
+        ("trees of names", TableRanker(trees, target="quality").fit(FRAME), FRAME),
         ("wide", wo.data.TableEncoder().fit(SPARSE), SPARSE),
         ("compared", wo.OrderEnsemble(members).fit(X, COMPARISONS), X),
         ("names", wo.RankSVM().fit(named, Y), named),

@@ -68,8 +68,14 @@ def over_relevant(metric, y, scores, group, retrieved):
     return parts.over_queries(metric, lambda judged: max(judged) >= 1, y, scores, group, "skip", retrieved=retrieved)
 
 
-def average_precision(y, scores, group, retrieved=False):
-    return over_relevant(parts.average_precision(1), y, scores, group, retrieved)
+def average_precision(y, scores, group, k=None, retrieved=False):
+    return over_relevant(parts.average_precision(1, k), y, scores, group, retrieved)
+
+
+def expected_reciprocal_rank(y, scores, group, k=None, retrieved=False):
+    highest = np.nanmax(y) if len(y) and not np.isnan(y).all() else 0.0
+    metric = parts.expected_reciprocal_rank(highest, k)
+    return parts.over_queries(metric, lambda judged: max(judged) > 0, y, scores, group, "skip", retrieved=retrieved)
 
 
 def precision_at(y, scores, group, k, retrieved=False):

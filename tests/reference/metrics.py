@@ -56,9 +56,9 @@ def precision_at(k, positive):
     return lambda ranked, judged: sum(grade >= positive for grade in ranked[:k]) / k
 
 
-def average_precision(positive):
+def average_precision(positive, k=None):
     def metric(ranked, judged):
-        hits = [place for place, grade in enumerate(ranked, start=1) if grade >= positive]
+        hits = [place for place, grade in enumerate(ranked[:k], start=1) if grade >= positive]
         relevant = sum(grade >= positive for grade in judged)
         return sum((found + 1) / place for found, place in enumerate(hits)) / relevant
 
@@ -69,6 +69,18 @@ def reciprocal_rank(positive, k):
     def metric(ranked, judged):
         first = next((place for place, grade in enumerate(ranked, start=1) if grade >= positive), np.inf)
         return 1 / first if k is None or first <= k else 0.0
+
+    return metric
+
+
+def expected_reciprocal_rank(highest, k):
+    def metric(ranked, judged):
+        going_on, value = 1.0, 0.0
+        for place, grade in enumerate(ranked[:k], start=1):
+            stops = 0.0 if np.isnan(grade) else (2.0**grade - 1.0) / 2.0**highest
+            value += going_on * stops / place
+            going_on *= 1.0 - stops
+        return value
 
     return metric
 

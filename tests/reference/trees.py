@@ -12,11 +12,33 @@ def scores(arrays, X):
         for root in arrays["roots"]:
             node = root
             while arrays["left"][node] != -1:
-                low = float(x[arrays["feature"][node]]) <= arrays["threshold"][node]
-                node = arrays["left"][node] if low else arrays["right"][node]
+                left = goes_left(arrays, node, float(x[arrays["feature"][node]]))
+                node = arrays["left"][node] if left else arrays["right"][node]
             total += arrays["value"][node]
         out.append(total)
     return np.array(out)
+
+
+def goes_left(arrays, node, x):
+    size = arrays["set_size"][node] if "set_size" in arrays else 0
+    if size == 0 and not np.isnan(x):
+        return x <= arrays["threshold"][node]
+    if x in range(size):
+        return arrays["member"][sum(arrays["set_size"][:node]) + int(x)]
+    return arrays["missing_left"][node]
+
+
+def with_holes(rng, arrays, n_categories):
+    """Give drawn trees a way for missing values, and a set in place of a threshold where a column has categories."""
+    inner = arrays["left"] >= 0
+    size = np.where(inner, np.array([*n_categories, 0])[arrays["feature"]], 0).astype(np.int32)
+    return {
+        **arrays,
+        "threshold": np.where(size > 0, 0.0, arrays["threshold"]),
+        "missing_left": inner & (rng.random(len(inner)) < 0.5),
+        "set_size": size,
+        "member": rng.random(size.sum()) < 0.5,
+    }
 
 
 def draw(rng, n_trees, n_features, thresholds):

@@ -47,10 +47,14 @@ class Tab:
 
     def open(self, path, width=1200, height=900, dark=False):
         """Open a file from disk in a window of this size, and wait until it is there."""
+        self.visit(path.as_uri(), width, height, dark)
+
+    def visit(self, address, width=1200, height=900, dark=False):
+        """Open an address in the same way."""
         self.requests.clear()
         self.logged.clear()
         self.show_as(width, height, dark)
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=address)
         self._wait(lambda said: said.get("method") == "Page.loadEventFired")
         self.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
 

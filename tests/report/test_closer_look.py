@@ -13,6 +13,7 @@ from tests.report import tables
 from tests.report.test_page import Page
 from wellorder.evaluation import by_query, make_task
 from wellorder.report import look_closer, render
+from wellorder.report.allowance import Allowance
 from wellorder.report.closer_look import _Models, choose_rival, first_repeat, held_out, pairs_to_explain
 
 
@@ -35,7 +36,7 @@ def test_every_row_is_held_out_once_and_its_score_is_of_a_model_that_had_not_see
     found = all_held_out(table, board, "rank-svm")
     assert sorted(found.rows.tolist()) == list(range(len(table)))
     split = first_repeat(make_task(table), board)[0]
-    model = _Models(table, make_task(table), board, split).fit("rank-svm")
+    model = _Models(table, make_task(table), board, [split], Allowance(math.inf)).fit("rank-svm", split.fold)
     mine = found.rows[found.fold == 0]
     assert np.array_equal(mine, split.test)
     assert np.allclose(model.decision_function(table.take(mine)), found.scores[found.fold == 0])  # fitted as it was
@@ -49,7 +50,7 @@ def test_scores_of_comparisons_are_right_less_left(method):
     board = tables.run(table, [method])
     found = all_held_out(table, board, method)
     split = first_repeat(make_task(table), board)[0]
-    model = _Models(table, make_task(table), board, split).fit(method)
+    model = _Models(table, make_task(table), board, [split], Allowance(math.inf)).fit(method, split.fold)
     assert np.allclose(model.compare(table.take(split.test)), found.scores[found.fold == 0])
 
 

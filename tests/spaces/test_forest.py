@@ -99,7 +99,7 @@ def test_trees_that_mean_something_else_are_refused():
     X = np.repeat(np.arange(4.0), 50)[:, None]
     y = np.array([0.0, 3.0, 1.0, 2.0])[X[:, 0].astype(int)]
     settings = {"verbosity": -1, "num_threads": 1}
-    categories = lightgbm.train(settings, lightgbm.Dataset(X, y, categorical_feature=[0]), 3)
+    categories = lightgbm.train(settings, lightgbm.Dataset(X, y, categorical_feature=[0]), 3)  # nobody said so
     zeros = lightgbm.train({**settings, "zero_as_missing": True}, lightgbm.Dataset(X, y), 3)
     classes = lightgbm.train({**settings, "objective": "multiclass", "num_class": 4}, lightgbm.Dataset(X, y), 3)
     for booster in (categories, zeros, classes):

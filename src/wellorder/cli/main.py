@@ -15,7 +15,7 @@ from ..suggest import suggest
 from . import commands
 from .output import as_options, outlive_readers, say
 
-_ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "explain", "importance", "compare", "rate")
+_ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "explain", "importance", "compare", "rate", "collect")
 """The commands in the order of a first day's work; others follow by name."""
 
 _EXAMPLES = """\b

@@ -243,6 +243,41 @@ def say_understood(table: AnyRead, *, uses_columns: bool = False) -> AnyRead:
 # ``--set name=value``: read, and checked against the method's own parameters.
 
 
+def _signs(ctx: click.Context, param: click.Parameter, value: str | None) -> dict[str, int] | None:
+    """Read alcohol=+,acidity=-: the columns in which more is never worse, or never better."""
+    if value is None:
+        return None
+    out: dict[str, int] = {}
+    for each in value.split(","):
+        column, equals, sign = each.rpartition("=")
+        column, sign = column.strip(), sign.strip()
+        if not equals or not column or sign not in ("+", "-", "+1", "-1"):
+            raise click.BadParameter(f"{each.strip()!r} is not a column with + or -, such as alcohol=+")
+        if column in out:
+            raise click.BadParameter(f"it names {column!r} twice")
+        out[column] = -1 if sign.startswith("-") else 1
+    return out
+
+
+monotone_option = click.option(
+    "--monotone",
+    metavar="A=+,B=-",
+    callback=_signs,
+    help="Columns in which more is never worse (+), or never better (-), all else held: kept exactly.",
+)
+
+
+def refuse_unless_monotone(estimator: Any, method: str) -> None:
+    """Refuse a method that cannot keep columns monotone exactly, and name those that can."""
+    from ..estimators import keeps_monotone
+    from ..evaluation import METHODS
+
+    if keeps_monotone(estimator):
+        return
+    able = ", ".join(name for name, each in METHODS.items() if keeps_monotone(each.make()))
+    raise click.UsageError(f"{method}, as it is set, cannot keep columns monotone exactly; these can: {able}")
+
+
 def read_settings(estimator: Any, settings: Iterable[str], method: str) -> dict[str, Any]:
     """Read settings such as ``C=10``; an unknown name is an error that suggests the nearest."""
     known = estimator.get_params(deep=False)

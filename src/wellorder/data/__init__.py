@@ -1,6 +1,8 @@
 """Files in, tables out, and back: readers, writers, and the encoding that a saved model carries along."""
 
 from .arff import read_arff as read_arff
+from .collected import APPLICATION as APPLICATION, BALLOTS as BALLOTS, VERSION as VERSION
+from .comparison_files import NAME_COLUMNS as NAME_COLUMNS
 from .datasets import write_diabetes
 from .encode import (
     TableEncoder,
@@ -25,7 +27,8 @@ from .model_input import (
     read_for,
     read_pairs_to_come as read_pairs_to_come,
 )
-from .readers import read
+from .readers import one_sheet as one_sheet, read
+from .sheet import MISSING as MISSING, Sheet as Sheet, as_text as as_text, settle as settle
 from .table import (
     ComparisonTable,
     PairTable,
@@ -36,6 +39,7 @@ from .table import (
     understood_by_methods as understood_by_methods,
 )
 from .table_ranker import TableRanker
+from .told_columns import takes_categories as takes_categories, tell_columns as tell_columns
 from .trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
 from .writers import score_frame, write_frame, write_lines, write_rows, write_scores, write_table
 

@@ -267,7 +267,14 @@ def constant_columns(X: sp.csr_array, most: int) -> tuple[int, Ints]:
 # Categories as numbers, and columns that were numbers in training as such again.
 
 
-def category_codes(name: str, values: Array, categories: list[str | None], places: Places | None = None) -> Ints:
+def category_codes(
+    name: str,
+    values: Array,
+    categories: list[str | None],
+    places: Places | None = None,
+    *,
+    otherwise: str = "none of its categories fits",
+) -> Ints:
     """Return the number of each row's category; −1, with one warning, for one that training has not seen."""
     code_of: dict[Any, int] = {value: code for code, value in enumerate(categories)}
     if values.dtype.kind == "f":  # 4 and 5 of {4, 5, more}: a data frame without 'more' holds numbers
@@ -282,7 +289,7 @@ def category_codes(name: str, values: Array, categories: list[str | None], place
         n_rows = int(np.count_nonzero(codes < 0))
         warnings.warn(
             f"column {name!r} has {shown} (first in {name_place(places, row)}) that the training data did not have: "
-            f"none of its categories fits in {n_rows:,} row{'s' * (n_rows != 1)}",
+            f"{otherwise} in {n_rows:,} row{'s' * (n_rows != 1)}",
             stacklevel=4,
         )
     return codes
@@ -519,11 +526,16 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
     * Sparse input (LETOR) with less than a quarter of its entries filled stays sparse: scaled to standard deviation
       1, not centred. Denser input is treated like a table of numbers.
 
+    Trees need none of this: for them numbers stay as they are, missing ones are NaN, and a column of text becomes one
+    of the numbers of its categories, 0, 1, …, where a category that training has not seen is NaN as well.
+
     Parameters
     ----------
     max_categories : int, default=100
         Most categories of a text column. One with more, or with a different value in nearly every row, is refused:
         it names the rows rather than describing them.
+    for_trees : bool, default=False
+        Whether to make what trees take.
 
     Attributes
     ----------
@@ -564,8 +576,9 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
     lows_: Floats
     highs_: Floats
 
-    def __init__(self, max_categories: int = 100) -> None:
+    def __init__(self, max_categories: int = 100, *, for_trees: bool = False) -> None:
         self.max_categories = max_categories
+        self.for_trees = for_trees
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Learn means, scales and categories.
@@ -655,6 +668,8 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return a name for each column of the output, such as ``ph``, ``ph is missing`` or ``colour=red``."""
         check_is_fitted(self)
+        if self.for_trees:
+            return np.array([name for name, width in zip(self.columns_, self.widths(), strict=True) if width], object)
         out: list[str] = []
         for column, name in enumerate(self.columns_):
             categories = self.categories_[column]
@@ -663,6 +678,20 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
                 continue
             out += [name] * bool(self.scales_[column] > 0) + [f"{name} is missing"] * bool(self.flagged_[column])
         return np.array(out, dtype=object)
+
+    def widths(self) -> list[int]:
+        """Return how many columns of the output each column of the table becomes."""
+        columns = zip(self.scales_, self.flagged_, self.categories_, strict=True)
+        widths = [
+            int(scale > 0) + int(flagged) if categories is None else len(categories)
+            for scale, flagged, categories in columns
+        ]
+        return [min(width, 1) for width in widths] if self.for_trees else widths
+
+    def category_places(self) -> list[int]:
+        """Return which columns of the output hold the numbers of categories; only trees take such."""
+        widths, columns = self.widths(), enumerate(self.categories_)
+        return [sum(widths[:k]) for k, categories in columns if self.for_trees and categories]
 
     def learn(self, columns: dict[str, ColumnSummary]) -> None:
         """Learn from what partitions say of their columns, merged: the same as from the columns themselves."""
@@ -723,6 +752,8 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
     def _transform_columns(self, columns: Columns, places: Places | None) -> Floats:
         n_rows = len(next(iter(columns.values()))) if columns else 0
         out = np.zeros((n_rows, len(self.get_feature_names_out())))
+        if self.for_trees:
+            return self._fill_for_trees(out, columns, places)
         place = 0
         for column, (name, values) in enumerate(columns.items()):
             categories = self.categories_[column]
@@ -750,6 +781,26 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             raise row_error(places, problem, row)
         return out
 
+    def _fill_for_trees(self, out: Floats, columns: Columns, places: Places | None) -> Floats:
+        """Put numbers as they are, and numbers of categories, into the columns of ``out``; NaN where missing."""
+        place = 0
+        for column, (name, values) in enumerate(columns.items()):
+            if not self.widths()[column]:
+                continue
+            categories = self.categories_[column]
+            if categories is None:
+                numbers = as_numbers(name, values, places)
+                if np.isinf(numbers).any():
+                    row = int(np.argmax(np.isinf(numbers)))
+                    raise row_error(places, f"column {name!r} is {numbers[row]} here; give a finite number", row)
+                out[:, place] = numbers
+            else:
+                given = [value for value in categories if value is not None]  # a missing one is no category
+                codes = category_codes(name, values, [*given, None], places, otherwise="it counts as missing")
+                out[:, place] = np.where((codes < 0) | (codes == len(given)), np.nan, codes)
+            place += 1
+        return out
+
     def _refuse_missing_columns(self, X: Any) -> None:
         if self.layout_ != "columns":
             width = X.shape[1] if getattr(X, "ndim", 0) == 2 or is_frame(X) else -1
@@ -775,6 +826,13 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         self.centers_ = np.zeros(len(varying))
         self.flagged_ = np.zeros(len(varying), dtype=bool)
         self.categories_ = [None] * len(varying)
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.for_trees, bool):
+            raise ValueError(f"for_trees must be True or False, got {self.for_trees!r}")
+
+    def _format_version(self) -> int:
+        return 2 if self.for_trees else 1
 
     def _fitted_state(self) -> dict[str, Part]:
         wide = getattr(self, "layout_", None) == "sparse"  # names only the columns that are not constant

@@ -19,6 +19,7 @@ import polars as pl
 
 from ..sweeps import Array, Ints
 from .arff import is_arff, read_arff
+from .collected import is_sqlite, read_collected
 from .jsonl import is_jsonl, read_jsonl
 from .letor import is_letor, read_letor
 from .lines import COPIES, DataError, OpenFile, PathLike, empty_file, read_bytes, read_text, room, shorten, too_large
@@ -347,6 +348,7 @@ FORMATS = {
     "parquet": Format(read_parquet, (".parquet", ".pq"), is_parquet),
     "arff": Format(read_arff, (".arff",), is_arff),
     "letor": Format(read_letor, (".letor", ".svmlight", ".libsvm"), is_letor),
+    "sqlite": Format(read_collected, (".db", ".sqlite"), is_sqlite),
 }
 """Every format by its name. A new one is one file and a line here."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ from .encode import TableEncoder, column_names, is_frame, own_levels, sheet_of
 from .lines import row_error
 from .roles import Roles, make_table, read_groups, read_names
 from .table import CONVENTIONS, PLAIN, ComparisonTable, PairTable, Signs, Table, pairs_of
+from .told_columns import encoder_for, tell_columns
 
 if TYPE_CHECKING:
     from ..ratings import Uncertainty
@@ -308,6 +309,10 @@ class TableRanker(Stored, BaseEstimator):
         named = {"target": self.target_, "group": self.group_, "item": self.item_, "weight": self.weight_}
         named["event"] = getattr(self, "event_", None)
         lines += [f"{role}: {name}" for role, name in named.items() if name is not None]
+        signs = self.ranker.get_params().get("monotone")
+        if isinstance(signs, Mapping):
+            told = (f"{column} {'up' if sign in (1, '+') else 'down'}" for column, sign in signs.items() if sign)
+            lines.append(f"monotone: {', '.join(told)}")
         if self.levels_ is not None:
             lines.append(f"levels: {' < '.join(map(str, self.levels_))}")
         if self.supervision_ == "comparisons" and getattr(self.ranker_, "threshold_", 0.0) > 0:
@@ -331,8 +336,9 @@ class TableRanker(Stored, BaseEstimator):
             ranker.set_params(levels=self.levels_)
         self.supervision_ = "grades"
         self.items_ = None
-        self.encoder_ = TableEncoder()
+        self.encoder_ = encoder_for(ranker)
         encoded = self.encoder_.fit_transform(table)
+        tell_columns(ranker, self.encoder_)
         if table.events is not None:
             self.ranker_ = ranker.fit(encoded, table.order())
         else:
@@ -348,8 +354,9 @@ class TableRanker(Stored, BaseEstimator):
                 "leave it out"
             )
         if table.described and getattr(ranker, "looks_at_features", True):
-            self.encoder_, self.items_ = TableEncoder(), None
+            self.encoder_, self.items_ = encoder_for(ranker), None
             encoded = self.encoder_.fit_transform(table.items)
+            tell_columns(ranker, self.encoder_)
         else:
             self.encoder_, self.items_ = None, [str(name) for name in table.items.names()]
             encoded = _identity(len(table.items))

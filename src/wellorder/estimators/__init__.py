@@ -31,6 +31,7 @@ from .compare_svm import CompareSVM
 from .convex_hull_ranker import ConvexHullRanker
 from .cox_ranker import CoxRanker
 from .kernel_model import KernelModel as KernelModel
+from .monotone import NotMonotoneError as NotMonotoneError, keeps_monotone as keeps_monotone
 from .multiple_hyperplane_ranker import MultipleHyperplaneRanker
 from .nested_ranker import NestedRanker
 from .order_boost import OrderBoost

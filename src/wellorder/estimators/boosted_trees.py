@@ -22,10 +22,11 @@ from .base import (
     check_positive,
     check_whole,
     refuse_no_pairs,
-    validate_data,
     warn_of_one_score,
 )
 from .baselines import grade_ranks
+from .monotone import check_trees_monotone
+from .tree_columns import TreeInput
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank", "log_times")
 _FLOATS = (np.float64, np.float32)
@@ -34,7 +35,7 @@ _ORDINARY = 20
 """Weights up to this power of two, and down to its inverse, are at home in float32."""
 
 
-class BoostedTrees(Ranker):
+class BoostedTrees(TreeInput, Ranker):
     r"""LightGBM's own objectives, used as a ranker: a baseline for :class:`OrderBoost`, which boosts an order itself.
 
     .. math:: f = \sum_m \eta \, h_m, \qquad \min_f \sum_i \omega_i \, (t_i - f(x_i))^2
@@ -46,8 +47,8 @@ class BoostedTrees(Ranker):
     objective : {"regression", "ranks", "lambdarank", "log_times"}, default="regression"
         "regression": least squares on the grade as a number (its place among the levels, where grades are text).
         "ranks": least squares on the mean rank of the grade within its group, from −½ to ½. "lambdarank": pairs of one
-        group weighed by what their swap would change in NDCG, of which one must be among the first 30 (as LightGBM
-        has it); a level gains 2^place − 1, or its place where there are more than 31. It takes groups of at most
+        group weighed by what their swap would change in NDCG, of which one must be among the first
+        ``truncation``. It takes groups of at most
         10,000 rows. "log_times": of :class:`~wellorder.Times`, least squares on the logarithm of the time, over the
         rows whose event was seen, each weighed by one over its chance not to have been censored before.
     n_estimators : int, default=300
@@ -56,6 +57,16 @@ class BoostedTrees(Ranker):
         What each tree's values are multiplied by.
     max_leaf_nodes, min_samples_leaf, l2_regularization : default=31, 20, 0.0
         As in scikit-learn's HistGradientBoosting.
+    categories : sequence of columns or mask, default=None
+        The columns whose values are names, by name or place: trees split such a column into two sets.
+    monotone : dict from columns to +1 or −1, or one for each column, default=None
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held; the trees'
+        structure is checked after the fit.
+    truncation : int, default=30
+        How far down a list LambdaRank looks: of each pair that counts, one stands so high.
+    label_gain : sequence of float, default=None
+        What each level, from the worst to the best, is worth to LambdaRank. None: 2^place − 1, or the place where there
+        are more than 31 levels.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
     random_state : int, RandomState or None, default=None
@@ -102,6 +113,10 @@ class BoostedTrees(Ranker):
         max_leaf_nodes: int = 31,
         min_samples_leaf: int = 20,
         l2_regularization: float = 0.0,
+        categories: Any = None,
+        monotone: Any = None,
+        truncation: int = 30,
+        label_gain: Any = None,
         levels: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -111,6 +126,10 @@ class BoostedTrees(Ranker):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
+        self.categories = categories
+        self.monotone = monotone
+        self.truncation = truncation
+        self.label_gain = label_gain
         self.levels = levels
         self.random_state = random_state
 
@@ -127,7 +146,8 @@ class BoostedTrees(Ranker):
         sample_weight : array of shape (n,), optional
         """
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        X = self._read_columns(self._check_rows(X, reset=True))
+        signs = self._read_signs(X)
         of_times = self.objective == "log_times"
         grades = as_order(y, groups, sample_weight, "full", self.levels, two_weights=of_times)
         if of_times and not isinstance(grades, Times):
@@ -136,7 +156,8 @@ class BoostedTrees(Ranker):
             raise ValueError(f"BoostedTrees takes grades, one a row, not {type(grades).__name__}; use OrderBoost")
         refuse_no_pairs(grades, grades.to_pairs(X.shape[0]).n_pairs)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        forest, self.constant_ = self._grow(X, grades, seed)
+        forest, self.constant_ = self._grow(X, grades, seed, signs)
+        check_trees_monotone(forest, forest.scores, X, signs)
         self.pieces_ = forest.to_arrays()
         self.n_groups_ = grades.n_groups
         if not (forest.left >= 0).any():
@@ -146,10 +167,9 @@ class BoostedTrees(Ranker):
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        return np.asarray(self._forest().scores(X) + self.constant_)
+        return self._tree_scores(X, lambda rows: np.asarray(self._forest().scores(rows) + self.constant_))
 
-    def _grow(self, X: Any, grades: Grades, seed: int) -> tuple[Forest, float]:
+    def _grow(self, X: Any, grades: Grades, seed: int, signs: Ints | None) -> tuple[Forest, float]:
         """Return the trees, and what is added to their scores."""
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
         if isinstance(grades, Times):
@@ -164,14 +184,32 @@ class BoostedTrees(Ranker):
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
+            categories={k: len(values) for k, values in self._known_categories.items()},
+            signs=signs,
         )
         if self.objective == "lambdarank":
             relevance = grades.level[rows]
-            return lambdarank_trees(part, relevance, lists, weight, rounds, seed=seed, params=shape), 0.0
+            told: dict[str, Any] = {
+                "seed": seed,
+                "params": shape,
+                "truncation": self.truncation,
+                "gains": self._gains(grades),
+            }
+            return lambdarank_trees(part, relevance, lists, weight, rounds, **told), 0.0
         target = self._target(grades)[rows]
         centred, centre, scale = _standardised(target, weight)
         forest = regression_trees(part, centred, weight, rounds, seed=seed, params=shape)
         return replace(forest, value=scale * forest.value), centre
+
+    def _gains(self, grades: Grades) -> list[float] | None:
+        """Return what each level is worth, if anybody has said so."""
+        if self.label_gain is None:
+            return None
+        gains = np.asarray(self.label_gain, dtype=float)
+        n = len(grades.levels)
+        if gains.shape != (n,) or not np.isfinite(gains).all() or (gains < 0).any() or (np.diff(gains) < 0).any():
+            raise ValueError(f"label_gain must be {n} numbers, not negative and rising, one a level from the worst on")
+        return [float(gain) for gain in gains]
 
     def _target(self, grades: Grades) -> Floats:
         """Return what each row's score should be."""
@@ -188,7 +226,7 @@ class BoostedTrees(Ranker):
 
     def _check_parameters(self) -> None:
         check_option(self.objective, "objective", _OBJECTIVES)
-        for name in ("n_estimators", "max_leaf_nodes", "min_samples_leaf"):
+        for name in ("n_estimators", "max_leaf_nodes", "min_samples_leaf", "truncation"):
             check_whole(getattr(self, name), name)
         check_positive(self.learning_rate, "learning_rate")
         if self.l2_regularization != 0:
@@ -197,11 +235,12 @@ class BoostedTrees(Ranker):
             raise ValueError("max_leaf_nodes must be at least 2: a tree with one leaf orders nothing")
 
     def _fitted_state(self) -> dict[str, Part]:
-        return super()._fitted_state() | {"pieces_": pieces(Forest), "constant_": number()}
+        own = {"pieces_": pieces(Forest), "constant_": number()}
+        return super()._fitted_state() | own | self._tree_state()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags = self._tag_trees(tags)
         tags.target_tags.required = True
         return tags
 

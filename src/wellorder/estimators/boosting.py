@@ -9,8 +9,20 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from ..losses import ROW_LOSSES, GradedRows, PairLoss, PairSet, RiskAt, RowLoss, Squared, SquaredHinge, risk_at
+from ..losses import (
+    ROW_LOSSES,
+    GradedRows,
+    PairLoss,
+    PairSet,
+    PlaceRisk,
+    RiskAt,
+    RowLoss,
+    Squared,
+    SquaredHinge,
+    risk_at,
+)
 from ..order import (
+    Balance,
     Comparisons,
     ConsistentPairs,
     Full,
@@ -23,7 +35,7 @@ from ..order import (
     make_consistent,
     swapped_weight,
 )
-from ..solvers import Validation
+from ..solvers import BoostResult, Validation
 from ..sweeps import Array, Floats, Ints, prefer_compiled, sums_at, use_compiled
 from .base import Order, read_order, refuse_lost_pairs, refuse_no_pairs
 from .ordinal_model import NumberedRows
@@ -108,7 +120,7 @@ class RowRisk:
         return self._loss.value(scores, self._rows, thresholds) / self.mass
 
 
-BoostRisk: TypeAlias = PairRisk | RowRisk
+BoostRisk: TypeAlias = PairRisk | RowRisk | PlaceRisk
 
 
 def choose_pairs(pairs: PairSet, consistent: Any) -> tuple[PairSet, bool]:
@@ -188,6 +200,10 @@ class BoostTask:
     classes: Array | None = None
     n_groups: int = 1
     """Of all the rows that were given."""
+    signs: Ints | None = None
+    """+1, −1 or 0 for each column: where more is never worse, or never better."""
+    begin: BoostResult | None = None
+    """What the rounds go on from."""
 
 
 class BoostSettings(Protocol):
@@ -227,6 +243,45 @@ def tree_rate(n_rows: int, n_rounds: int) -> float:
     return float(np.clip(wanted, SMALL_RATE, _LARGE_RATE))
 
 
+_LIST_STEPS = 6.0
+_MOST_LIST_STEPS = 30.0
+"""Rounds times the learning rate for lists: the least, which some hundred lists ask for, and what very many do."""
+
+_FEW_LISTS = 500
+_SMALLEST_RATE = 0.02
+
+
+def list_rate(n_lists: int, n_rounds: int) -> float:
+    """Choose the learning rate of trees for rows in lists: what counts is how few the lists are, not the rows.
+
+    Examples
+    --------
+    >>> [round(list_rate(*sizes), 3) for sizes in ((100, 300), (100, 100), (2_000, 300), (50_000, 300))]
+    [0.02, 0.06, 0.04, 0.1]
+    """
+    wanted = float(np.clip(_LIST_STEPS * np.sqrt(n_lists / _FEW_LISTS), _LIST_STEPS, _MOST_LIST_STEPS)) / n_rounds
+    return float(np.clip(wanted, _SMALLEST_RATE, SMALL_RATE))
+
+
+def tree_size(n_rows: int, in_lists: bool) -> tuple[int, int]:
+    """Choose how many leaves a tree has at most and how many rows a leaf at least, if nobody says.
+
+    Rows of one list are alike in much that tells lists apart: leaves of few rows learn single lists.
+    """
+    return (15, int(np.clip(n_rows // 200, 20, 50))) if in_lists else (31, 20)
+
+
+def list_balance(balance: Any, order: Order) -> Balance:
+    """Say what counts the same: of grades in lists every list, if nobody says otherwise; else every pair.
+
+    With two weights a row the pairs stand for what was not seen, and keep their weights.
+    """
+    if balance != "auto":
+        return "groups" if balance == "groups" else "pairs"
+    in_lists = isinstance(order, Grades) and order.n_groups > 1 and order.ends is None
+    return "groups" if in_lists else "pairs"
+
+
 _LONG_WORK = 200_000
 """Rows times rounds from which waiting for the compiled sweeps pays."""
 
@@ -249,11 +304,12 @@ def pair_task(
     order = read_order(
         rows.y, rows.groups, rows.weight, settings.order, settings.levels, settings.balance, two_weights=True
     )
-    pairs: PairSet = order.to_pairs(rows.X.shape[0], settings.balance)
+    balance = list_balance(settings.balance, order)
+    pairs: PairSet = order.to_pairs(rows.X.shape[0], balance)
     refuse_no_pairs(order, pairs.n_pairs)
     X, held_X, held = rows.X, None, None
     if beside is not None:
-        held_X, held = beside.X, _beside(settings, beside, order)
+        held_X, held = beside.X, _beside(settings, beside, order, balance)
     elif share > 0 and isinstance(pairs, SumOfPairs):
         raise ValueError(
             "a sum of orders cannot be parted for n_iter_no_change; pass X_val and y_val, or leave it None"
@@ -349,16 +405,16 @@ def _part_comparisons(pairs: ListedPairs, share: float, rng: np.random.Generator
     return take(np.sort(shuffled[cut:])), take(np.sort(shuffled[:cut]))
 
 
-def _beside(settings: BoostSettings, beside: BoostRows, order: Order) -> PairSet:
+def _beside(settings: BoostSettings, beside: BoostRows, order: Order, balance: Balance) -> PairSet:
     """Return the pairs of rows that were given for validation; a graph or a table has the training rows' levels."""
     if isinstance(beside.y, Grades | Comparisons | OrderSum):
-        own = read_order(beside.y, beside.groups, beside.weight, "full", None, settings.balance, two_weights=True)
+        own = read_order(beside.y, beside.groups, beside.weight, "full", None, balance, two_weights=True)
     else:
         known = isinstance(order, Grades) and not isinstance(settings.order, str)
         costs = order.graph if known and isinstance(order, Grades) else settings.order
         levels = None if isinstance(costs, OrderGraph) else settings.levels
-        own = read_order(beside.y, beside.groups, beside.weight, costs, levels, settings.balance)
-    return own.to_pairs(beside.X.shape[0], settings.balance)
+        own = read_order(beside.y, beside.groups, beside.weight, costs, levels, balance)
+    return own.to_pairs(beside.X.shape[0], balance)
 
 
 def _graded(settings: BoostSettings, rows: BoostRows, *, levels: Any) -> Grades:

@@ -22,10 +22,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, read_ranker_weights
-from ..deadline import TimeIsUp, deadline, seconds_left, time_is_up, warn_of_time
-from ..losses import LOSSES, PairSet, best_threshold
+from ..deadline import TimeIsUp, deadline, mark_shortened, mark_stopped, seconds_left, warn_of_time
+from ..losses import LOSSES, PairSet, PlaceRisk, best_threshold
 from ..methods import KERNEL_TOL, ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
-from ..metrics import comparison_error
+from ..metrics import Metric, comparison_error, parse
 from ..order import Comparisons, Grades, ListedPairs, Times, encode_groups, make_pairs
 from ..samples import Given, Sample
 from ..solvers import Objective, Point, SolveResult, make_problem
@@ -51,6 +51,8 @@ from .baselines import RidgeRanker
 from .boosted_trees import BoostedTrees
 from .compare_svm import CompareSVM
 from .cox_ranker import CoxRanker
+from .metric_weights import weights_at_places
+from .monotone import check_rows_monotone, keeps_monotone, read_signs, refuse_monotone
 from .order_boost import OrderBoost
 from .rank_svm import MOST_KERNEL_ROWS, RankSVM, kernel_suits
 
@@ -89,6 +91,10 @@ class Folds(ABC):
     def n_folds(self) -> int:
         """How many folds there are: as many as asked for, or as can be."""
         return int(self.fold.max(initial=-1)) + 1
+
+    def keep(self, n_folds: int) -> None:
+        """Let nothing be held out but the first folds: there was no time for the others."""
+        self.fold[self.fold >= n_folds] = -1
 
     def fit(self, member: Any, fold: int | None) -> Any:
         """Fit a copy of a model to all that is not in a fold; to everything, if it is None."""
@@ -161,11 +167,18 @@ class GradedFolds(Folds):
 
     def pairs(self) -> PairSet:
         """Return the pairs of rows of one fold and one list."""
-        grades, fold = self.grades, self.fold
-        level = np.where(fold >= 0, grades.level, -1).astype(np.int32)
-        group = np.maximum(fold, 0) + (0 if grades.group is None else grades.group.astype(np.int64) * (self.n_folds))
-        codes = np.unique(group, return_inverse=True)[1].astype(np.int32)
-        return make_pairs(level, codes, grades.weight, grades.graph, "pairs", ends=grades.ends)
+        grades = self.grades
+        level = np.where(self.fold >= 0, grades.level, -1).astype(np.int32)
+        return make_pairs(level, self._list_codes(), grades.weight, grades.graph, "pairs", ends=grades.ends)
+
+    def lists(self) -> Grades:
+        """Return the grades of rows that are held out at some time, rows of one fold and one list in a group."""
+        codes = self._list_codes()
+        return Grades(np.where(self.fold >= 0, self.grades.values, np.nan), codes)
+
+    def _list_codes(self) -> Ints:
+        own = 0 if self.grades.group is None else self.grades.group.astype(np.int64) * self.n_folds
+        return np.unique(np.maximum(self.fold, 0) + own, return_inverse=True)[1].astype(np.int32)
 
 
 class ComparedFolds(Folds):
@@ -214,7 +227,7 @@ class ComparedFolds(Folds):
 
     def pairs(self) -> ListedPairs:
         """Return the decided comparisons."""
-        decided = np.flatnonzero(self.comparisons.outcome)
+        decided = np.flatnonzero((self.comparisons.outcome != 0) & (self.fold >= 0))
         weight, n = self.weight[decided], len(self.comparisons)
         return ListedPairs(n + decided, decided, weight, 2 * n, float(weight.sum()))
 
@@ -228,21 +241,28 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
     """Return one column a member: what models that have not seen a point say of it, each in units of its own spread.
 
     The spread is that of the model's scores of everything, so that the folds' models, and one of all the data, are
-    brought to the same scale. A model whose scores are all the same gives zeros; and so does one for which there is no
-    time, with a warning, if fits to everything are still to follow. It is an error where that is the first one.
+    brought to the same scale. A model whose scores are all the same gives zeros.
+
+    Where time is short, it goes to all members on fewer folds before some members on all: what was held out is then
+    the folds that are done (:meth:`Folds.keep`), with a warning. A member for which there is no time on the first one,
+    if fits to everything are still to follow, gives zeros, with a warning; it is an error where that is the first one.
     """
-    jobs = [(place, fold) for place in range(len(members)) for fold in range(folds.n_folds)]
-    began = perf_counter()
+    times = _FitTimes(len(members), effective_n_jobs(n_jobs))
 
-    def left() -> float:
-        elapsed = perf_counter() - began
-        return seconds - elapsed - _LAST_FITS * elapsed / folds.n_folds
-
-    def one(place: int, fold: int) -> Floats | None:
-        if time_is_up():
-            return None
-        name, member = members[place]
-        scores = fitted_scores(folds, name, fit_member(folds, name, member, fold))
+    def one(fold: int, place: int) -> Floats | None:
+        is_first = fold == 0
+        with deadline(times.left, tells=is_first) as end:
+            if seconds_left() <= 0:
+                return None
+            name, member = members[place]
+            began = perf_counter()
+            scores = fitted_scores(folds, name, fit_member(folds, name, member, fold))
+            if end.stopped and not is_first:
+                return None
+            times.note(place, perf_counter() - began)
+            if is_first and place > 0 and times.left() < 0:  # its fit to everything would not be done in time
+                times.forget(place)
+                return None
         spread = folds.spread(scores)
         points = folds.points(scores, fold, by_place)
         if not spread > 0:
@@ -250,22 +270,55 @@ def out_of_fold_points(members: Members, folds: Folds, *, by_place: bool, n_jobs
         # only points of one fold are compared; the folds' models may lie far from each other, and from zero
         return np.asarray((points - points.mean()) / (UNIFORM_SPREAD if by_place else spread))
 
+    kept = list(range(len(members)))
+    done: list[list[Floats]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to say, the fit to everything says
-        seconds = seconds_left()
-        with deadline(left):
-            found = in_threads([partial(one, *job) for job in jobs], n_jobs)
-    late = sorted({place for (place, _), points in zip(jobs, found, strict=True) if points is None})
+        for fold in range(folds.n_folds):
+            found = in_threads([partial(one, fold, place) for place in kept], n_jobs)
+            if fold == 0:
+                late = [place for place, points in zip(kept, found, strict=True) if points is None]
+                kept = [place for place in kept if place not in late]
+            elif any(points is None for points in found):
+                break
+            done.append([points for points in found if points is not None])
+    if 0 in late:
+        raise TimeIsUp("time was up before the first member of the ensemble was fitted to a fold")
     if late:
-        if 0 in late:
-            raise TimeIsUp("time was up before the first member of the ensemble was fitted to all folds")
+        mark_stopped()
         names = ", ".join(members[place][0] for place in late)
-        warn_of_time(f"before these members were fitted to all folds, which are left out: {names}", stacklevel=5)
+        warn_of_time(f"before these members were fitted to a fold, which are left out: {names}", stacklevel=5)
+    if len(done) < folds.n_folds:
+        mark_shortened()
+        warn_of_time(f"after {len(done)} of the {folds.n_folds} folds that weights are learned from", stacklevel=5)
+        folds.keep(len(done))
     table = np.zeros((folds.n_points, len(members)))
-    for (place, fold), points in zip(jobs, found, strict=True):
-        if place not in late:
+    for fold, columns in enumerate(done):
+        for place, points in zip(kept, columns, strict=True):
             table[folds.held_out(fold), place] = points
     return table
+
+
+class _FitTimes:
+    """What members' fits take, so that there is time left for those to everything."""
+
+    def __init__(self, n_members: int, n_jobs: int) -> None:
+        self._given, self._began, self._n_jobs = seconds_left(), perf_counter(), n_jobs
+        self._seconds, self._n_fits = np.zeros(n_members), np.zeros(n_members)
+
+    def note(self, place: int, seconds: float) -> None:
+        """Remember what a fit of a member took."""
+        self._seconds[place] += seconds
+        self._n_fits[place] += 1
+
+    def forget(self, place: int) -> None:
+        """Leave a member out of what is still to be fitted."""
+        self._seconds[place] = 0.0
+
+    def left(self) -> float:
+        """Return the seconds for folds: what remains without a fit of each member so far to everything."""
+        last = _LAST_FITS * float((self._seconds / np.maximum(self._n_fits, 1)).sum()) / self._n_jobs
+        return self._given - (perf_counter() - self._began) - last
 
 
 _LAST_FITS = 1.5
@@ -414,18 +467,19 @@ def check_members(estimators: Any, reserved: set[str]) -> Members:
     return members
 
 
-def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
+def default_members(X: Any, order: Grades | Comparisons, seed: int, metric: str | None = None) -> Members:
     """Return a small library that suits the data; columns should be scaled alike.
 
     Linear, Gaussian kernels of three widths, trees, and least squares: of each the settings that are best most often,
     and the weights choose among them. Kernels of many rows go through landmarks (:func:`last_members`); many columns
-    have linear members only.
+    have linear members only. With a metric of places in a list, pairs weigh what the metric makes of them: as DCG's
+    costs in linear and kernel members, and in trees by what their swap changes.
     """
     n, d = X.shape
     compared = isinstance(order, Comparisons)
     row_by_row = isinstance(order, Grades) and order.ends is None  # a grade says what to predict
-    balance = "groups" if isinstance(order, Grades) and order.lists is not None else "pairs"
-    members: list[tuple[str, Any]] = [("rank-svm", RankSVM())]
+    costs: dict[str, Any] = {} if metric is None else {"order": "dcg", "balance": "groups"}
+    members: list[tuple[str, Any]] = [("rank-svm", RankSVM(**costs))]
     if compared:
         members += [("rank-svm-weak", RankSVM(C=0.01)), ("compare-svm", CompareSVM(loss="squared_hinge"))]
     elif row_by_row:
@@ -441,10 +495,12 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int) -> Members:
         ("rbf-wide", 10.0, 0.3),
         ("rbf-widest", 100.0, 0.1),
     ):
-        members.append((name, RankSVM(C, kernel="rbf", gamma=width * unit, random_state=seed, **through)))
+        members.append((name, RankSVM(C, kernel="rbf", gamma=width * unit, random_state=seed, **through, **costs)))
     if n < _FEWEST_ROWS:
         return members
-    shape: dict[str, Any] = {"learner": "tree", "balance": balance, "random_state": seed}
+    shape: dict[str, Any] = {"learner": "tree", "random_state": seed}
+    if metric is not None:
+        shape["metric"] = metric
     members.append(("trees", OrderBoost(max_leaf_nodes=7, n_estimators=100, **shape)))
     slowly: dict[str, Any] = {"n_estimators": 600, "learning_rate": 0.05}
     is_large = is_large and n <= MOST_KERNEL_ROWS  # as far as so many trees take no longer than kernels
@@ -476,6 +532,18 @@ def last_members(members: Members, weights: Floats, n_rows: int, n_jobs: int) ->
     ]
 
 
+def monotone_members(members: Members, signs: Ints, *, only_those: bool) -> Members:
+    """Tell members what to keep; those that cannot are left out with ``only_those``, else they are an error."""
+    told = {k: int(sign) for k, sign in enumerate(signs.tolist()) if sign}
+    out = []
+    for name, member in members:
+        if keeps_monotone(member):
+            out.append((name, clone(member).set_params(monotone=told)))
+        elif not only_those:
+            raise refuse_monotone(f"the member {name!r}, {type(member).__name__}")
+    return out
+
+
 def read_member_weights(weights: Any, names: list[str]) -> Floats:
     """Read weights that were given, by name or in the order of the members; they add up to 1."""
     if isinstance(weights, Mapping):
@@ -487,7 +555,7 @@ def read_member_weights(weights: Any, names: list[str]) -> Floats:
 
 
 def input_tag(estimators: Any, name: str) -> bool:
-    """Say whether all members take such rows: ``sparse`` or ``allow_nan``."""
+    """Say whether all members take such rows: ``sparse``, ``allow_nan`` or ``categorical``."""
     if estimators is None:
         return name == "sparse"
     return all(bool(getattr(get_tags(member).input_tags, name)) for member in named(estimators).values())
@@ -525,6 +593,10 @@ class OrderEnsemble(Ranker):
         one list.
     weights : {"learned", "equal"}, mapping or array, default="learned"
         How the weights are found, or the weights themselves, by name or in the order of the members.
+    metric : str or Metric, default=None
+        A metric of places in a list, as "ndcg@10", to go by instead of swapped pairs: a pair then weighs what its swap
+        changes in the metric at the ensemble's scores, every list counts the same, and the members of the default
+        library are of forms that suit it. For grades without weights.
     n_folds : int, default=5
         Most folds. With groups, whole groups are held out; comparisons of the same two items stay together.
     C : float, default=1.0
@@ -533,6 +605,9 @@ class OrderEnsemble(Ranker):
         Fits at a time, in threads.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
+    monotone : dict from columns to +1 or −1, or one for each column, default=None
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held. All members must
+        be able to keep it; the default library is then of those that are.
     random_state : int, RandomState or None, default=None
         Seed for the folds of one list and of comparisons, and for the members of the default library.
 
@@ -556,7 +631,9 @@ class OrderEnsemble(Ranker):
 
     Notes
     -----
-    Costs ``n_folds`` + 1 fits of every member; the weights themselves O(n log n). Precomputed kernels are refused.
+    Costs ``n_folds`` + 1 fits of every member; the weights themselves O(n log n). Under a time limit, as in
+    :func:`wellorder.compare`, weights are learned from as many folds as there is time for, and the members are fitted
+    whole. Precomputed kernels are refused.
 
     Examples
     --------
@@ -590,19 +667,23 @@ class OrderEnsemble(Ranker):
         *,
         combine: str = "scores",
         weights: Any = "learned",
+        metric: Any = None,
         n_folds: int = 5,
         C: float = 1.0,
         n_jobs: int | None = None,
         levels: Any = None,
+        monotone: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimators = estimators
         self.combine = combine
         self.weights = weights
+        self.metric = metric
         self.n_folds = n_folds
         self.C = C
         self.n_jobs = n_jobs
         self.levels = levels
+        self.monotone = monotone
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -647,14 +728,23 @@ class OrderEnsemble(Ranker):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         folds = self._make_folds(X, y, groups, sample_weight, rng)
         order = folds.grades if isinstance(folds, GradedFolds) else folds.comparisons
-        members = default_members(X, order, int(rng.integers(2**31 - 1))) if given is None else given
+        metric = self._read_metric(order)
+        called = None if metric is None else str(metric)
+        members = default_members(X, order, int(rng.integers(2**31 - 1)), called) if given is None else given
+        signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
+        if signs is not None:
+            members = monotone_members(members, signs, only_those=given is None)
         self.n_groups_ = order.n_groups
         self.names_ = [name for name, _ in members]
         points = self._held_out_points(members, folds)
-        self.weights_ = self._choose_weights(points, folds)
+        self.weights_ = self._choose_weights(points, folds, metric)
         if given is None and isinstance(folds, GradedFolds):
             members = last_members(members, self.weights_, X.shape[0], effective_n_jobs(self.n_jobs))
         self._fit_members(members, folds)
+        if signs is not None and not isinstance(X, list) and self.combine == "scores":
+            check_rows_monotone(
+                self._summed, X, signs, rounding=1e-12
+            )  # as weights are not negative, and members keep it
         if isinstance(folds, ComparedFolds):
             self.threshold_ = self._choose_threshold(points, folds)
         elif hasattr(self, "threshold_"):
@@ -671,11 +761,20 @@ class OrderEnsemble(Ranker):
             The list of each row; for Borda counts, and members whose scores depend on the list.
         """
         check_is_fitted(self)
-        table = score_table(list(self.rankers_.values()), self._check_rows(X, reset=False), groups)
+        X = self._check_rows(X, reset=False)
+        if self.combine == "scores":
+            return self._summed(X, groups)
         own = np.array([self.weights_[self.names_.index(name)] for name in self.rankers_])
-        if self.combine == "borda":
-            return borda(table, groups, own)
-        return np.asarray(table @ (own / np.array(list(self.scales_.values()))))
+        return borda(score_table(list(self.rankers_.values()), X, groups), groups, own)
+
+    def _summed(self, X: Any, groups: Any = None) -> Floats:
+        """Add up the members' scores."""
+        table = score_table(list(self.rankers_.values()), X, groups)
+        own = np.array([self.weights_[self.names_.index(name)] / scale for name, scale in self.scales_.items()])
+        if self.monotone is None:
+            return np.asarray(table @ own)
+        # one after the other in every row: a product of matrices may round rows of equal scores to different sums
+        return np.asarray(np.cumsum(table * own, axis=1)[:, -1])
 
     def compare(self, X: Pairs) -> Floats:
         """Return the score of the right item less that of the left one, for each of some Pairs."""
@@ -700,6 +799,9 @@ class OrderEnsemble(Ranker):
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         finite = "allow-nan" if input_tag(self.estimators, "allow_nan") else True
         return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset, ensure_all_finite=finite)
+
+    def _can_be_monotone(self) -> bool:
+        return self.estimators is None or all(map(keeps_monotone, named(self.estimators).values()))
 
     def _make_folds(
         self, X: Any, y: Any, groups: Any, sample_weight: Any, rng: np.random.Generator
@@ -726,7 +828,20 @@ class OrderEnsemble(Ranker):
             warnings.warn(f"nothing can be held out, and weights are not learned: {error}", stacklevel=4)
             return None
 
-    def _choose_weights(self, points: Floats | None, folds: GradedFolds | ComparedFolds) -> Floats:
+    def _read_metric(self, order: Grades | Comparisons) -> Metric | None:
+        if self.metric is None:
+            return None
+        metric = parse(self.metric)
+        if not isinstance(order, Grades) or order.ends is not None or order.weight is not None:
+            raise ValueError(
+                f"metric={str(metric)!r} looks at places in lists of graded rows without weights; leave it out"
+            )
+        metric.swap_terms(order)
+        return metric
+
+    def _choose_weights(
+        self, points: Floats | None, folds: GradedFolds | ComparedFolds, metric: Metric | None
+    ) -> Floats:
         n = len(self.names_)
         if not isinstance(self.weights, str):
             return read_member_weights(self.weights, self.names_)
@@ -734,11 +849,16 @@ class OrderEnsemble(Ranker):
             return np.full(n, 1.0 / n)
         pairs = folds.pairs()
         total = 0.0
-        if pairs.n_pairs:
-            found = nonnegative_newton(make_problem(LinearSpace(points), pairs, LOSSES["squared_hinge"], self.C))
-            total = float(found.coef.sum())
+        if metric is not None and isinstance(folds, GradedFolds):
+            lists = folds.lists()
+            risk = PlaceRisk("squared_hinge", lists, metric.swap_terms(lists))
+            coef = weights_at_places(points, risk, self.C) if risk.n_lists else np.zeros(n)
+            total = float(coef.sum())
+        elif pairs.n_pairs:
+            coef = nonnegative_newton(make_problem(LinearSpace(points), pairs, LOSSES["squared_hinge"], self.C)).coef
+            total = float(coef.sum())
         if total > 0:
-            shares = found.coef / total
+            shares = coef / total
             shares[shares < _LEAST_SHARE] = 0.0
             return np.asarray(shares / shares.sum())
         warnings.warn(
@@ -769,7 +889,8 @@ class OrderEnsemble(Ranker):
         d = folds.differences(points @ self.weights_)
         if self.combine == "borda":
             d = d * UNIFORM_SPREAD * folds.sample.X.shape[0]  # from places between 0 and 1 to counts of items
-        return best_threshold(d, np.abs(folds.comparisons.outcome), folds.weight)
+        seen = folds.fold >= 0
+        return best_threshold(d[seen], np.abs(folds.comparisons.outcome[seen]), folds.weight[seen])
 
     def _check_parameters(self) -> None:
         check_option(self.combine, "combine", ("scores", "borda"))
@@ -799,6 +920,7 @@ class OrderEnsemble(Ranker):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = input_tag(self.estimators, "sparse")
         tags.input_tags.allow_nan = input_tag(self.estimators, "allow_nan")
+        tags.input_tags.categorical = input_tag(self.estimators, "categorical")
         tags.target_tags.required = True
         return tags
 
@@ -832,5 +954,6 @@ METHODS = {
         objection=too_many_fits,
         predicts_ties=True,
         memory=for_members,
+        follows_places="metric",
     ),
 }

@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 from ..deadline import time_is_up
 from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabilities, most_likely
 from ..methods import Method, costs, too_many_levels
-from ..solvers import RowProblem, SolveResult, coarse_to_fine
-from ..spaces import Function, PartedSpace, RowSpace, linear_space, origin_score
+from ..solvers import RowProblem, SolveResult, coarse_to_fine, signed_newton
+from ..spaces import Function, PartedSpace, RowSpace, is_dask, linear_space, origin_score
 from ..state import Part, absent_or, count, figure, figures, floats, rising
 from ..sweeps import Array, Bools, Floats, Ints, dot, parallel_map
 from .base import (
@@ -30,6 +30,7 @@ from .base import (
     warn_if_not_converged,
     warn_of_one_score,
 )
+from .monotone import check_linear_monotone, read_signs, refuse_monotone
 from .ordinal_model import OrdinalModel
 
 # --------------------------------------------------------------------------------------------------
@@ -237,6 +238,9 @@ class ProportionalOdds(OrdinalModel):
         standard errors (for at most 2,000 columns).
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
+    monotone : dict from columns to +1 or −1, or one for each column, default=None
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held; not with
+        ``C=numpy.inf``, where a weight at its bound has no standard error.
     warm_start : bool, default=False
         Start from the last fit's ``coef_``.
     tol : float, default=1e-8
@@ -296,10 +300,18 @@ class ProportionalOdds(OrdinalModel):
     n_iter_: int
 
     def __init__(
-        self, C: float = 1.0, *, levels: Any = None, warm_start: bool = False, tol: float = 1e-8, max_iter: int = 100
+        self,
+        C: float = 1.0,
+        *,
+        levels: Any = None,
+        monotone: Any = None,
+        warm_start: bool = False,
+        tol: float = 1e-8,
+        max_iter: int = 100,
     ) -> None:
         self.C = C
         self.levels = levels
+        self.monotone = monotone
         self.warm_start = warm_start
         self.tol = tol
         self.max_iter = max_iter
@@ -322,6 +334,9 @@ class ProportionalOdds(OrdinalModel):
         X = self._check_rows(X, reset=True)
         rows, classes, n_groups = self._read_rows(y, groups, sample_weight, X.shape[0])
         start = self._start(X.shape[1]) if self.warm_start else None
+        signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
+        if signs is not None and (np.isinf(self.C) or is_dask(X)):
+            raise refuse_monotone("C=numpy.inf" if np.isinf(self.C) else "rows that lie in Dask's partitions")
         held = hold_rows(X)
         for name in ("coef_se_", "thresholds_se_"):  # of an earlier fit without a penalty
             if hasattr(self, name):
@@ -334,18 +349,25 @@ class ProportionalOdds(OrdinalModel):
         else:
             space = linear_space(held)
             problem = RowProblem(space, rows, _LOSS, float(self.C))
-            result = coarse_to_fine(problem, start=start, tol=self.tol, max_iter=self.max_iter)
+            if signs is None:
+                result = coarse_to_fine(problem, start=start, tol=self.tol, max_iter=self.max_iter)
+            else:
+                result = signed_newton(problem, signs, start=start, tol=self.tol, max_iter=self.max_iter)
             thresholds = _LOSS.at(space.scores(result.coef), rows)[1] + origin_score(space, result.coef)
         warn_if_not_converged(result, self.max_iter, self.tol)
         if result.converged and not result.coef.any():
             warn_of_one_score(NOTHING_TOLD_APART)
         self.coef_ = result.coef.astype(X.dtype)
+        check_linear_monotone(self.coef_, X, signs)
         self.thresholds_ = thresholds
         self.classes_ = classes
         self.n_groups_ = n_groups
         self.objective_ = result.objective
         self.n_iter_ = result.n_iter
         return self
+
+    def _can_be_monotone(self) -> bool:
+        return not np.isinf(self.C)
 
     def decision_function(self, X: Any) -> Floats:
         """Return f(x) = wᵀx for each row; a higher score stands above."""

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..losses import PairSet, find_loss
+from ..losses import Hinge, PairSet, find_loss
 from ..methods import (
     MOST_SEARCHED_KERNEL,
     Method,
     Size,
+    at_top,
     costs,
     for_kernel,
     for_linear,
@@ -19,10 +20,10 @@ from ..methods import (
     too_many_pairs,
 )
 from ..order import Balance, Comparisons, GradedPairs, SumOfPairs, draw_pairs
-from ..solvers import pose_problem, solver_for
-from ..spaces import kernel_bytes, kernel_has_room, n_landmarks
+from ..solvers import pose_problem, signed_newton, solver_for
+from ..spaces import is_dask, kernel_bytes, kernel_has_room, n_landmarks
 from ..state import Part, count, figure
-from ..sweeps import is_tensor
+from ..sweeps import Ints, is_tensor
 from .base import (
     NOTHING_TOLD_APART,
     Order,
@@ -37,6 +38,7 @@ from .base import (
     warn_if_not_converged,
     warn_of_one_score,
 )
+from .monotone import check_linear_monotone, read_signs, refuse_monotone
 from .on_device import DeviceModel, solve_on_device
 
 
@@ -85,6 +87,9 @@ class RankSVM(DeviceModel, Ranker):
         Whether every pair counts the same, or every group however long its list.
     levels : sequence, default=None
         The levels from worst to best; needed where grades are text.
+    monotone : dict from columns to +1 or −1, or one for each column, default=None
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held: weights of that
+        sign, at the exact minimum under it. For the linear ranker, and losses without a corner.
     warm_start : bool, default=False
         Start from the last fit's ``coef_``.
     tol : float, default=1e-4
@@ -180,6 +185,7 @@ class RankSVM(DeviceModel, Ranker):
         pairs_per_item: int | None = None,
         balance: Balance = "pairs",
         levels: Any = None,
+        monotone: Any = None,
         warm_start: bool = False,
         tol: float = 1e-4,
         max_iter: int = 1000,
@@ -197,6 +203,7 @@ class RankSVM(DeviceModel, Ranker):
         self.pairs_per_item = pairs_per_item
         self.balance = balance
         self.levels = levels
+        self.monotone = monotone
         self.warm_start = warm_start
         self.tol = tol
         self.max_iter = max_iter
@@ -223,15 +230,21 @@ class RankSVM(DeviceModel, Ranker):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance, two_weights=True)
         pairs = self._choose_pairs(order, X.shape[0], rng)
+        signs = self._read_signs(X)
         X = self._to_device(keep_groups_whole(X, pairs), pairs)
         start = self._start(*X.shape) if self.warm_start else None
         self._forget()
         loss = find_loss(self.loss)
         problem = pose_problem(self._make_space(X, self.C, self.tol, rng), pairs, loss, self.C)
         solve = solve_on_device if is_tensor(X) else solver_for(loss)
-        result = solve(problem, start=start, tol=self.tol, max_iter=self.max_iter)
+        if signs is None:
+            result = solve(problem, start=start, tol=self.tol, max_iter=self.max_iter)
+        else:
+            result = signed_newton(problem, signs, start=start, tol=self.tol, max_iter=self.max_iter)
         warn_if_not_converged(result, self.max_iter, self.tol)
         self._store(result.coef, X)
+        if signs is not None:
+            check_linear_monotone(self.coef_, X, signs)
         if result.converged and not result.coef.any():
             warn_of_one_score(NOTHING_TOLD_APART)
         self.objective_ = result.objective
@@ -240,6 +253,22 @@ class RankSVM(DeviceModel, Ranker):
         self.n_pairs_ = pairs.n_pairs
         self.n_groups_ = order.n_groups
         return self
+
+    def _can_be_monotone(self) -> bool:
+        return self._is_plain_linear and not isinstance(find_loss(self.loss), Hinge) and self.device is None
+
+    def _read_signs(self, X: Any) -> Ints | None:
+        """Return the signs that weights must have; an error where they could not be kept exactly."""
+        signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
+        if signs is None:
+            return None
+        if not self._is_plain_linear:
+            raise refuse_monotone("a kernel")
+        if isinstance(find_loss(self.loss), Hinge):
+            raise refuse_monotone("loss='hinge', which has a corner (squared_hinge and logistic have none)")
+        if is_dask(X) or is_tensor(X) or self.device is not None:
+            raise refuse_monotone("rows that lie elsewhere than in one array here")
+        return signs
 
     def _choose_pairs(self, order: Order, n_rows: int, rng: np.random.Generator) -> PairSet:
         pairs: PairSet = order.to_pairs(n_rows, self.balance)
@@ -300,11 +329,14 @@ def for_landmarks(size: Size, matrix_bytes: int) -> int:
 
 
 METHODS = {
-    "rank-svm": Method("linear, squared hinge over every pair", RankSVM, costs, takes_two_weights=True),
+    "rank-svm": Method(
+        "linear, squared hinge over every pair", RankSVM, costs, grid_at_top=at_top(costs), takes_two_weights=True
+    ),
     "rank-svm-rbf": Method(
         "Gaussian kernel, squared hinge over every pair",
         lambda: RankSVM(kernel="rbf"),
         kernel_costs,
+        grid_at_top=lambda size, metric: {**kernel_costs(size), "order": ["dcg"], "balance": ["groups"]},
         takes_two_weights=True,
         objection=too_many_rows,
         memory=for_kernel,

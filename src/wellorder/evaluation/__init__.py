@@ -51,7 +51,7 @@ from .leaderboard import (
 )
 from .learning_curves import LearningCurve, learning_curve, table_curve as table_curve
 from .mattering import ColumnImportance, Importance, importance
-from .methods import METHODS, find_method, make_seeded as make_seeded
+from .methods import METHODS, find_method, grid_of as grid_of, make_seeded as make_seeded
 from .queries import RUN_METRICS, RunDifference, by_query, compare_runs, evaluate_run, randomisation_test
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
 from .searching import GridPoint as GridPoint, OutOfTime, SearchResult, search

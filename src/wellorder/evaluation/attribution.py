@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data import TableEncoder, read_values
+from ..deadline import TimeIsUp, time_is_up
 from ..scoring import list_scores, ranks_lists
 from ..spaces import Bumps, Forest, Steps
 from ..sweeps import Array, Floats, Ints, sums_at
@@ -229,7 +230,7 @@ def forest_contributions(forest: Forest, rows: Floats, player: Ints, n_players: 
     ----------
     forest : Forest
     rows : array of shape (2, d)
-        a, then b; no NaN.
+        a, then b; NaN is a missing value.
     player : array of shape (d,)
         The number of the player that each column belongs to: columns of one player change together.
     n_players : int
@@ -246,7 +247,7 @@ def forest_contributions(forest: Forest, rows: Floats, player: Ints, n_players: 
 
 def _reached(forest: Forest, rows: Floats, player: Ints) -> Iterator[tuple[float, tuple[int, ...], tuple[int, ...]]]:
     """Yield the value of every leaf that some mixture comes to, and the players who must be a's, and b's, for it."""
-    a_left, b_left = (row[forest.feature] <= forest.threshold for row in rows)  # at leaves: not looked at
+    a_left, b_left = (forest.goes_left(row) for row in rows)  # at leaves: not looked at
     next_a = np.where(a_left, forest.left, forest.right).tolist()
     next_b = np.where(b_left, forest.left, forest.right).tolist()
     who, left, value = player[forest.feature].tolist(), forest.left.tolist(), forest.value.tolist()
@@ -408,11 +409,7 @@ def scores_rows_alone(model: Any) -> bool:
 
 def players_of(encoder: TableEncoder) -> Ints:
     """Return the table's column that each column of numbers was made from."""
-    widths = [
-        int(scale > 0) + int(flagged) if categories is None else len(categories)
-        for scale, flagged, categories in zip(encoder.scales_, encoder.flagged_, encoder.categories_, strict=True)
-    ]
-    return np.repeat(np.arange(len(widths)), widths)
+    return np.repeat(np.arange(len(encoder.columns_)), encoder.widths())
 
 
 def _innermost(model: Any, rows: Mixtures) -> tuple[Any, Mixtures]:
@@ -522,6 +519,8 @@ def _value(model: Any, rows: Mixtures, playing: Ints) -> Callable[[Mask], Floats
     def value(mask: Mask) -> Floats:
         parts = []
         for start in range(0, len(mask), height):
+            if time_is_up():
+                raise TimeIsUp("time was up before the contributions were estimated")
             from_a = np.zeros((len(mask[start : start + height]), rows.n_players), dtype=bool)
             from_a[:, playing] = mask[start : start + height]
             parts.append(np.asarray(list_scores(model, rows.mix(from_a)), dtype=float))

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from ..estimators import keeps_monotone
 from ..memory import available_bytes
 from ..metrics import Definition, Metric
 from ..sweeps import THREADS_FROM
@@ -144,12 +145,17 @@ class Plan:
 
 
 def choose_methods(
-    task: Task, methods: Sequence[str] | None, first: Split, foretelling: Metric | None = None
+    task: Task,
+    methods: Sequence[str] | None,
+    first: Split,
+    foretelling: Metric | None = None,
+    monotone: Mapping[str, int] | None = None,
 ) -> tuple[list[str], list[LeftOut], Memory]:
     """Choose the methods that suit the data, and estimate what the heaviest of them needs.
 
     Methods that were named are only left out where they cannot work. ``foretelling`` is a metric of probabilities:
-    methods that give none are refused if they were named, else left out.
+    methods that give none are refused if they were named, else left out. Those that cannot keep what must be
+    ``monotone`` are left out, named or not.
     """
     part = task.training_part(first.train)
     matrix, free = _bytes(part.X), available_bytes()
@@ -170,12 +176,16 @@ def choose_methods(
             left_out.append(LeftOut(name, reason))
         elif name not in able:
             left_out.append(LeftOut(name, f"it gives no probabilities, which {foretelling} judges"))
+        elif monotone and not keeps_monotone(method.make()):
+            left_out.append(LeftOut(name, f"it cannot keep {', '.join(monotone)} monotone exactly"))
         elif methods is None and (objection := method.objection(part.size)) is not None:
             left_out.append(LeftOut(name, objection))
         elif methods is None and free is not None and needed > free:
             left_out.append(LeftOut(name, _no_room(needed, free)))
         else:
             chosen[name] = needed
+    if monotone and chosen:  # a column that is not there is one error, not one a method
+        task.training_part(first.train, find_method(next(iter(chosen))).make().set_params(monotone=dict(monotone)))
     heaviest = max(chosen, key=lambda name: chosen[name]) if chosen else None
     return list(chosen), left_out, Memory(data, heaviest, 0 if heaviest is None else chosen[heaviest])
 

@@ -36,6 +36,7 @@ def compare(
     inner_folds: int = 3,
     seed: int = 0,
     time_budget: float | None = 120.0,
+    monotone: Mapping[str, int] | None = None,
     records: str | PathLike[str] | None = None,
     n_jobs: int | None = None,
     begin: Callable[[Plan], None] | None = None,
@@ -69,6 +70,9 @@ def compare(
         Seconds by the clock. Methods that would not finish one round of folds within it are left out, the most
         expensive first; further repeats are only begun if they will finish. If time is up all the same, the leaderboard
         is over the splits that all methods have finished. None: as long as it takes.
+    monotone : mapping from columns to +1 or −1, optional
+        Columns in which more must never be worse (+1), or never better (−1), all else held: methods that cannot keep
+        that exactly are left out.
     records : path, optional
         Where to keep a JSON line a fit. What is there already is not computed again, and counts as time spent. A metric
         of your own is known there by its name alone: once its function has changed, give it another name.
@@ -110,10 +114,13 @@ def compare(
         inner_folds=inner_folds,
         seed=seed,
         time_budget=time_budget,
+        monotone=_signs_of(monotone),
     )
     splits = task.splits(n_folds, n_repeats, seed)
     first = next(splits)
-    chosen, left_out, memory = choose_methods(task, methods, first, wants_probabilities(protocol.measures))
+    chosen, left_out, memory = choose_methods(
+        task, methods, first, wants_probabilities(protocol.measures), dict(protocol.monotone)
+    )
     jobs, at_once = decide_jobs(n_jobs, memory, len(task.order))
     protocol = replace(protocol, n_folds=task.n_folds(n_folds), n_jobs=jobs, memory=memory)
     if task.times is not None:  # the past is there once
@@ -140,6 +147,15 @@ def compare(
         is_complete=run.is_complete,
         time_was_up=run.time_was_up,
     )
+
+
+def _signs_of(monotone: Mapping[str, int] | None) -> tuple[tuple[str, int], ...]:
+    """Return the columns and their signs, as a protocol keeps them."""
+    given = tuple((monotone or {}).items())
+    for column, sign in given:
+        if not isinstance(column, str) or isinstance(sign, bool) or sign not in (1, -1):
+            raise ValueError(f"monotone takes names of columns and +1 or −1, got {column!r}: {sign!r}")
+    return given
 
 
 def _plan(task: Task, protocol: Protocol, chosen: Sequence[str], left_out: Sequence[LeftOut], memory: Memory) -> Plan:
@@ -231,6 +247,7 @@ def _code(table: AnyTable, run: BoardRun) -> str:
     named = [name if name in own else repr(name) for name in protocol.metrics]  # the caller's own are variables there
     options: dict[str, Any] = {"n_folds": protocol.n_folds, "n_repeats": run.n_repeats}
     options |= {"inner_folds": protocol.inner_folds, "seed": protocol.seed, "time_budget": None}
+    options |= {"monotone": dict(protocol.monotone)} if protocol.monotone else {}
     written = f", metric={named[0]}, metrics=[{', '.join(named[1:] or named)}]"
     written += "".join(f", {name}={value!r}" for name, value in options.items())
     methods = [name for name in METHODS if name in run.active]

@@ -19,7 +19,7 @@ from ..scoring import gives_probabilities, warn_if_groups_are_lost
 from ..sweeps import Floats, Ints
 from ..writing import write_percent
 from .judging import Foretold, default_metrics, foretell, read_metrics, rule_of, threshold_of, wants_probabilities
-from .methods import METHODS, cannot_learn, find_method, foretelling_methods, make_seeded, refuse_silent
+from .methods import METHODS, cannot_learn, find_method, foretelling_methods, grid_of, make_seeded, refuse_silent
 from .searching import choose_params
 from .significance import known_mean
 from .tasks import AnyTable, make_task
@@ -268,11 +268,12 @@ def _choose(
     method: Method, estimator: Any, table: AnyTable, params: dict[str, Any], metric: Metric | None, seed: int
 ) -> dict[str, Any]:
     """Search the method's grid, but for the parameters that are given, by folds of a table."""
-    part = make_task(table).training_part(np.arange(len(table)))
-    grid = {name: values for name, values in method.grid(part.size).items() if name not in params}
+    estimator = estimator.set_params(**params)
+    part = make_task(table).training_part(np.arange(len(table)), estimator)
+    grid = {name: values for name, values in grid_of(method, part.size, metric).items() if name not in params}
     by: AnyMetric = "swapped_pairs" if metric is None else metric
     found = choose_params(
-        estimator.set_params(**params),
+        estimator,
         grid,
         part,
         n_folds=5,

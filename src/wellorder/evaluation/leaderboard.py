@@ -64,6 +64,8 @@ class Protocol:
     """An estimate, made before the first fit."""
     time: str | None = None
     """The column by which splits are cut: methods learn from what came before, and are judged by what came after."""
+    monotone: tuple[tuple[str, int], ...] = ()
+    """The columns in which more must never be worse (1), or never better (−1): every method keeps that."""
     own_metrics: tuple[Metric, ...] = ()
     """Metrics that the caller brought along: nobody else knows what their names stand for."""
 

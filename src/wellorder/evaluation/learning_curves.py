@@ -246,7 +246,7 @@ def _judge(estimator: Any, training: Sample, testing: Sample, measure: Metric) -
 
 
 def _judge_table(task: Task, model: Any, split: Split, rows: Ints, measure: Metric) -> float:
-    part = task.training_part(rows)
+    part = task.training_part(rows, model)
     if part.order.describe().n_pairs == 0:
         return math.nan
     part.fit(model)

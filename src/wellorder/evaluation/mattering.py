@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data import ComparisonTable, Table, TableRanker, column_names, is_frame
+from ..deadline import TimeIsUp, time_is_up
 from ..losses import LOSSES, risk_at
 from ..metrics import AnyMetric, Influence, Metric, influence_of
 from ..order import Comparisons, Grades, ListedPairs, draw_pairs
@@ -383,6 +384,7 @@ def _drops(
     first, unit = _influence(metric, order, base[:, None], rule), "shuffles"
     drop, error = np.zeros((2, len(chosen)))
     for number, column in enumerate(chosen.tolist()):
+        _ask_the_time()
         columns = [shuffled.scores(shuffled.exchange(column, source)) for source in sources]
         progress(number + 1, len(chosen))
         if all(np.array_equal(scores, base) for scores in columns):
@@ -398,6 +400,11 @@ def _drops(
     if first is not None:
         unit = first.unit
     return value, drop, error, unit
+
+
+def _ask_the_time() -> None:
+    if time_is_up():
+        raise TimeIsUp("time was up before it was known what matters")
 
 
 def _influence(metric: Metric, order: Grades | Comparisons, scores: Floats, rule: dict[str, float]) -> Influence | None:
@@ -504,6 +511,7 @@ def _contributions(shuffled: _Shuffled, seed: int) -> tuple[Floats, float, str] 
         high, low = drawn.high[chosen], drawn.low[chosen]
     total, scores = np.zeros(len(shuffled.names)), shuffled.scores(X)
     for a, b in zip(high.tolist(), low.tolist(), strict=True):
+        _ask_the_time()
         both = NumberMixtures(X[[a, b]], shuffled.player, len(shuffled.names))
         found = attribute(shuffled.model, both, scores[[a, b]], Sampling(2, 0))
         if not found.how.startswith("exact"):

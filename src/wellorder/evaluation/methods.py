@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import estimators, ratings
-from ..methods import Method, Size, offered_methods
-from ..metrics import Metric, is_ours
+from ..methods import Grid, Method, Size, offered_methods
+from ..metrics import AnyMetric, Metric, is_ours
 from ..order import Comparisons, Grades, Kind, Times
 from ..scoring import gives_probabilities
 from ..suggest import suggest
@@ -87,6 +87,18 @@ def refuse_silent(names: Iterable[str], metric: Metric, of: Kind) -> None:
         )
 
 
+def looks_at_places(metric: AnyMetric | None) -> bool:
+    """Say whether a metric is one of places in a list, of which it is known what a swap changes."""
+    return isinstance(metric, Metric) and metric.definition.swaps is not None and is_ours(metric)
+
+
+def grid_of(method: Method, size: Size, metric: AnyMetric | None) -> Grid:
+    """Return what a search of this method tries, by the metric that it goes by."""
+    if method.grid_at_top is not None and looks_at_places(metric):
+        return method.grid_at_top(size, str(metric))
+    return method.grid(size)
+
+
 def make_seeded(method: Method, seed: int, metric: Metric | None = None, *, foretelling: bool = False) -> Any:
     """Make the method's estimator, with everything that is random in it drawn from a seed.
 
@@ -96,6 +108,8 @@ def make_seeded(method: Method, seed: int, metric: Metric | None = None, *, fore
     estimator = make_foretelling(method) if foretelling else method.make()
     if metric is not None and method.follows is not None:
         estimator.set_params(**{method.follows: str(metric) if is_ours(metric) else metric})
+    if method.follows_places is not None and looks_at_places(metric):
+        estimator.set_params(**{method.follows_places: str(metric)})
     unset = [
         name
         for name, value in estimator.get_params().items()

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from ..data import ComparisonTable, Table, TableEncoder
+from ..data import ComparisonTable, Table, TableEncoder, takes_categories, tell_columns
 from ..methods import Size
 from ..metrics import AnyMetric
 from ..order import Comparisons, Grades, Kind
@@ -52,7 +52,7 @@ class Task:
             )
         self.table = table
         self.order = table.order()
-        self._last: tuple[Ints, TrainingPart] | None = None
+        self._last: dict[bool, tuple[Ints, TrainingPart]] = {}
 
     @property
     def name(self) -> str:
@@ -93,16 +93,22 @@ class Task:
             return time_cuts(self.order, self.times, n_cuts=n_folds)
         return feasible_folds(self.order, n_folds, n_repeats, seed)
 
-    def training_part(self, rows: Ints) -> TrainingPart:
-        """Encode a training part; nothing is learned from other rows. The last one is kept: all methods ask for it."""
-        last = self._last  # another thread may set it meanwhile
+    def training_part(self, rows: Ints, model: Any = None) -> TrainingPart:
+        """Encode a training part; nothing is learned from other rows. The last one is kept: all methods ask for it.
+
+        It is encoded as a model takes it, if one is given, which is then told of the columns.
+        """
+        for_trees = model is not None and takes_categories(model)
+        last = self._last.get(for_trees)  # another thread may set it meanwhile
         if last is None or not np.array_equal(last[0], rows):
-            last = self._last = rows, self._encode(rows)
+            last = self._last[for_trees] = rows, self._encode(rows, for_trees)
+        if model is not None and isinstance(last[1].encoder, TableEncoder):
+            tell_columns(model, last[1].encoder)
         return last[1]
 
-    def _encode(self, rows: Ints) -> TrainingPart:
+    def _encode(self, rows: Ints, for_trees: bool) -> TrainingPart:
         part = self.table.take(rows)
-        encoder = TableEncoder().fit(part.rows) if part.described else None
+        encoder = TableEncoder(for_trees=for_trees).fit(part.rows) if part.described else None
         X, order = part.rows.X if encoder is None else encoder.transform(part.rows), part.order()
         return TrainingPart(X, order, encoder=encoder, size=measure_size(X, order, has_features=part.described))
 

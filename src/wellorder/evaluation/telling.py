@@ -121,12 +121,12 @@ def _spread(task: Task, names: tuple[str, str], seed: int) -> float | None:
     parts: list[list[Any]] = []
     repeats: list[int] = []
     for split in task.splits(_N_FOLDS, 1, seed):
-        part = task.training_part(split.train)
         values.append([])
         parts.append([])
         repeats.append(split.repeat)
         for name in names:
             model, end = make_seeded(METHODS[name], seed), time.perf_counter() + _SECONDS
+            part = task.training_part(split.train, model)
             with deadline(lambda end=end: end - time.perf_counter()):  # type: ignore[misc]
                 part.fit(model)
             scores, rule = task.scores(model, part, split.test), rule_of(model, task.order)

@@ -8,7 +8,7 @@ import platform
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
@@ -17,6 +17,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from threadpoolctl import threadpool_limits
 
@@ -31,7 +32,7 @@ from ..writing import write_seconds
 from .evidence import keep_parts
 from .judging import rule_of, wants_probabilities
 from .leaderboard import Protocol
-from .methods import make_seeded
+from .methods import grid_of, make_seeded
 from .records import MOST_HELD_OUT, Record, plain
 from .searching import choose_params, sample_part, sample_size
 from .splits import Split
@@ -174,13 +175,13 @@ def run_trial(
 
     with hear_warnings() as heard:
         try:
-            part = task.training_part(split.train)
             judged = protocol.measures
-            model = _make(method, seed, judged)
+            model = _make(method, seed, protocol)
+            part = task.training_part(split.train, model)
             with deadline(left) as searching:
                 params = choose_params(
                     model,
-                    method.grid(part.size),
+                    grid_of(method, part.size, judged[0]),
                     part,
                     n_folds=protocol.inner_folds,
                     seed=seed,
@@ -205,6 +206,7 @@ def run_trial(
             took = time.perf_counter() - started
             problem = _write_problem(error, seconds, protocol.time_budget)
             return replace(failed_record(task, name, split, protocol, key, problem), search_seconds=took)
+    stopped = searching.stopped or fitting.stopped or fitting.shortened
     coef = getattr(model, "coef_", None) if len(part.features) else None
     linear = coef is not None and len(coef) == len(part.features)
     return replace(
@@ -221,8 +223,8 @@ def run_trial(
         held_out=_held_out(task, scores, split),
         parts=parts,
         orders_nothing=judgement.orders_nothing,
-        stopped=searching.stopped or fitting.stopped,
-        allowed_seconds=seconds if searching.stopped or fitting.stopped else 0.0,
+        stopped=stopped,
+        allowed_seconds=seconds if stopped else 0.0,
         unfinished=fitting.stopped,
         notes=tuple(sorted(set(heard))),
     )
@@ -244,12 +246,13 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
     seed = trial_seed(protocol, split)
     with hear_warnings():
         try:
-            part = task.training_part(split.train)
+            model = _make(method, seed, protocol)
+            part = task.training_part(split.train, model)
             sample = sample_part(part, seed, PILOT_ROWS)
-            took = _time_of_fit(_make(method, seed, protocol.measures), sample, seconds)
+            took = _time_of_fit(clone(model), sample, seconds)
             if took > _STEADY:
-                took = min(took, _time_of_fit(_make(method, seed, protocol.measures), sample, seconds))
-            grid = method.grid(part.size)
+                took = min(took, _time_of_fit(clone(model), sample, seconds))
+            grid = grid_of(method, part.size, protocol.measures[0])
         except Exception:  # whatever it is, the trial meets it as well
             return 0.0, 0.0
     n_searched = len(ParameterGrid(grid)) * (protocol.inner_folds - 1) if grid else 0
@@ -257,9 +260,11 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
     return one_fit, one_fit * (1 + n_searched)
 
 
-def _make(method: Method, seed: int, judged: Sequence[Metric]) -> Any:
-    """Make a method's estimator that can be judged by these metrics, and goes by the first of them."""
-    return make_seeded(method, seed, judged[0], foretelling=wants_probabilities(judged) is not None)
+def _make(method: Method, seed: int, protocol: Protocol) -> Any:
+    """Make a method's estimator that can be judged by the metrics, goes by the first, and keeps what is monotone."""
+    judged = protocol.measures
+    model = make_seeded(method, seed, judged[0], foretelling=wants_probabilities(judged) is not None)
+    return model.set_params(monotone=dict(protocol.monotone)) if protocol.monotone else model
 
 
 def _time_of_fit(model: Any, sample: Sample, seconds: float) -> float:
@@ -324,7 +329,7 @@ def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Pro
         task.fingerprint(),
         name,
         _params(method),
-        _grid(task, method, split),
+        _grid(task, method, split, protocol.measures[0]),
         versions(),
         split.train.tobytes(),
         split.test.tobytes(),
@@ -333,6 +338,7 @@ def trial_key(task: Task, name: str, method: Method, split: Split, protocol: Pro
         protocol.metric,
         protocol.metrics,
         *((str(each), each.greater_is_better, _code(each.definition.function)) for each in protocol.own_metrics),
+        *((protocol.monotone,) if protocol.monotone else ()),
     )
     digest = hashlib.blake2b(digest_size=12)
     for part in parts:
@@ -354,10 +360,10 @@ def _params(method: Method) -> Any:
         return str(error)
 
 
-def _grid(task: Task, method: Method, split: Split) -> Any:
+def _grid(task: Task, method: Method, split: Split, metric: Metric) -> Any:
     try:
         part = task.training_part(split.train)
-        grid, size = method.grid(part.size), sample_size(part, method.most_searched)
+        grid, size = grid_of(method, part.size, metric), sample_size(part, method.most_searched)
         return (grid, size) if size < len(part) else grid
     except _FAILURES as error:
         return str(error)  # the trial will fail of the same, and say so in its record

@@ -30,7 +30,7 @@ from .curves import FEW as FEW, ComparisonROCDisplay, NDCGCurveDisplay
 from .differences import N_CALIBRATION_BINS as N_CALIBRATION_BINS, PairCalibrationDisplay, ScoreDifferencesDisplay
 from .explanation import ExplanationDisplay
 from .leaderboard import LeaderboardDisplay
-from .level_curves import LevelCurvesDisplay
+from .level_curves import LevelCurvesDisplay, movements as movements
 from .order_graph import OrderGraphDisplay
 from .standings import MOST_NUMBERED as MOST_NUMBERED, AboveDisplay, StandingsDisplay
 from .style import (

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from scipy.stats import rankdata
 
 from ..data import Table, is_frame, read_values
+from ..deadline import TimeIsUp, time_is_up
 from ..evaluation import scores_rows_alone
 from ..scoring import list_scores
 from ..suggest import suggest
@@ -107,10 +108,26 @@ def score_plane(model: Any, X: Any, features: Sequence[Any] | None = None, n_ste
 def strongest_features(model: Any, X: Any, seed: int = 0) -> tuple[int, int]:
     """Return the columns of the two features of numbers that move the scores most.
 
-    Each row's value is exchanged for another row's, the same other row for every feature; the mean change of the
-    score counts. The second is no near copy of the first, unless all are: the plane would be empty but for a line.
+    The second is no near copy of the first, unless all are: the plane would be empty but for a line.
     """
     table = _Columns(model, X)
+    moved = _movements(model, table, [table.is_axis(column) for column in range(table.width)], seed)
+    ranked = [column for column in np.argsort(-moved, kind="stable").tolist() if moved[column] > 0]
+    if len(ranked) < 2:
+        raise ValueError("fewer than two features of numbers move the scores; a plane needs two")
+    first, *rest = ranked
+    apart = (column for column in rest if not _alike(table.numbers(first), table.numbers(column)))
+    return first, next(apart, rest[0])
+
+
+def movements(model: Any, X: Any, seed: int = 0) -> Floats:
+    """Return how far each column moves the scores: the mean change as rows take another row's value of it."""
+    table = _Columns(model, X)
+    return _movements(model, table, [True] * table.width, seed)
+
+
+def _movements(model: Any, table: _Columns, wanted: list[bool], seed: int) -> Floats:
+    """Exchange each row's value for another row's, the same other row for every column; −1 for those not wanted."""
     if table.width > MOST_COLUMNS:
         raise ValueError(f"there are {table.width:,} columns, too many to try them all; name two with features=")
     rng = np.random.default_rng(seed)
@@ -119,16 +136,12 @@ def strongest_features(model: Any, X: Any, seed: int = 0) -> tuple[int, int]:
     own = [rows] * table.width
     before = _scores(model, table.assemble(own, {}))
     moved = np.full(table.width, -1.0)
-    for column in range(table.width):
-        if table.is_axis(column):
-            exchanged = table.assemble([others if each == column else rows for each in range(table.width)], {})
-            moved[column] = np.abs(_scores(model, exchanged) - before).mean()
-    ranked = [column for column in np.argsort(-moved, kind="stable").tolist() if moved[column] > 0]
-    if len(ranked) < 2:
-        raise ValueError("fewer than two features of numbers move the scores; a plane needs two")
-    first, *rest = ranked
-    apart = (column for column in rest if not _alike(table.numbers(first), table.numbers(column)))
-    return first, next(apart, rest[0])
+    for column in np.flatnonzero(wanted).tolist():
+        if time_is_up():
+            raise TimeIsUp("time was up before all columns were tried")
+        exchanged = table.assemble([others if each == column else rows for each in range(table.width)], {})
+        moved[column] = np.abs(_scores(model, exchanged) - before).mean()
+    return moved
 
 
 class _Columns:

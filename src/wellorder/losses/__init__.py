@@ -18,6 +18,7 @@ from .outcomes import (
     tied_probabilities,
 )
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
+from .places import PlaceRisk
 from .proportional_odds import (
     Give,
     Likelihood,
@@ -115,6 +116,7 @@ __all__ = [
     "OrdinalRows",
     "PairLoss",
     "PairSet",
+    "PlaceRisk",
     "RiskAt",
     "RiskSets",
     "RowLoss",

@@ -30,8 +30,8 @@ class Shortfalls:
     def __init__(self, windows: AnyWindows) -> None:
         self._windows = windows
         margin, s = windows.margin, windows.scores
-        payload = namespace(s).ones((2, len(s)), dtype=s.dtype, device=s.device)
-        payload[1] = s
+        payload = namespace(s).empty((2, len(s)), dtype=s.dtype, device=s.device)
+        payload[0], payload[1] = 1.0, s
         (n_above, s_above), (n_below, s_below) = windows.sums(payload)
         self.degree = n_above + n_below
         self.total = float(margin * n_below.sum() - dot(s, n_below) + s_below.sum())

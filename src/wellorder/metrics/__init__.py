@@ -1,5 +1,6 @@
 """How good an ordering is: pure functions of grades and scores, and their names."""
 
+from .cascade import expected_reciprocal_rank
 from .comparisons import ComparisonROC, VoteValues as VoteValues, comparison_auc, comparison_error, comparison_roc
 from .influence import (
     Difference,
@@ -78,6 +79,7 @@ __all__ = [
     "concordance",
     "covariance",
     "cumulative_auc",
+    "expected_reciprocal_rank",
     "find_definition",
     "kendall_tau",
     "log_loss",

@@ -15,7 +15,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from ..order import Comparisons, Grades, Kind, exact_numbers
 from ..scoring import gives_probabilities, list_scores, warn_if_groups_are_lost
 from ..suggest import suggest
-from ..sweeps import Floats
+from ..sweeps import Floats, SwapTerms
+from .cascade import expected_reciprocal_rank, expected_reciprocal_rank_of
 from .comparisons import (
     VoteValues,
     missed_comparisons,
@@ -69,6 +70,13 @@ from .retrieval import (
     reciprocal_rank_of,
 )
 from .survival import MeanShare, concordance, concordance_of, cumulative_auc, cumulative_auc_of
+from .swapping import (
+    swaps_in_average_precision,
+    swaps_in_expected_reciprocal_rank,
+    swaps_in_ndcg,
+    swaps_in_precision,
+    swaps_in_reciprocal_rank,
+)
 
 T = TypeVar("T")
 Value: TypeAlias = bool | int | float | str
@@ -110,6 +118,8 @@ class Definition:
     """Options that the function asks for and a name may leave out."""
     parts: Callable[..., PairShare | MeanShare | ListValues | VoteValues | TauParts | RowValues | str] | None = None
     """As the function, but returns what that is the mean of: how sure it is follows from these. None: from nothing."""
+    swaps: Callable[..., SwapTerms] | None = None
+    """What a swap of two rows changes in it, of (grades, longest list): what a model can be trained by."""
 
     @property
     def supervision(self) -> Kind:
@@ -237,6 +247,7 @@ _DEFINITIONS = (
         bounds=(0, 1),
         cutoff="k",
         parts=ndcg_of,
+        swaps=swaps_in_ndcg,
     ),
     Definition(
         average_precision,
@@ -247,7 +258,9 @@ _DEFINITIONS = (
         needs="lists",
         bounds=(0, 1),
         aliases=("map",),
+        cutoff="k",
         parts=average_precision_of,
+        swaps=swaps_in_average_precision,
     ),
     Definition(
         precision_at,
@@ -261,6 +274,7 @@ _DEFINITIONS = (
         cutoff="k",
         needs_cutoff=True,
         parts=precision_at_of,
+        swaps=swaps_in_precision,
     ),
     Definition(
         reciprocal_rank,
@@ -273,6 +287,21 @@ _DEFINITIONS = (
         aliases=("mrr",),
         cutoff="k",
         parts=reciprocal_rank_of,
+        swaps=swaps_in_reciprocal_rank,
+    ),
+    Definition(
+        expected_reciprocal_rank,
+        "err",
+        greater_is_better=True,
+        title="expected reciprocal rank",
+        meaning="One over the place where a reader stops who goes down the list, and the sooner the better rows are: "
+        "its expectation.",
+        needs="lists",
+        bounds=(0, 1),
+        aliases=("expected_reciprocal_rank",),
+        cutoff="k",
+        parts=expected_reciprocal_rank_of,
+        swaps=swaps_in_expected_reciprocal_rank,
     ),
     Definition(
         p_norm_push,
@@ -476,6 +505,18 @@ class Metric:
         if self.definition.needs in ("grades", "lists"):
             options["groups"] = groups
         return function(y, scores, **options)
+
+    def swap_terms(self, grades: Grades) -> SwapTerms:
+        """Return what a swap of two rows changes; an error where the metric is not one of places in a list."""
+        if self.definition.swaps is None:
+            known = ", ".join(each.name for each in METRICS.values() if each.swaps is not None)
+            raise ValueError(
+                f"nothing is known of what a swap of two rows changes in {self}; take one of {known} (as ndcg@10), "
+                "or leave metric out: then every pair counts"
+            )
+        sizes = [len(grades)] if grades.group is None else np.bincount(grades.group)
+        cut = {} if self.cutoff is None else {"k": self.cutoff}
+        return self.definition.swaps(grades, int(np.max(sizes, initial=0)), **cut, **dict(self.options))
 
     def of_order(self, order: Grades | Comparisons, scores: Floats, **options: Any) -> float:
         """Evaluate scores against an order as it is; places in a list have no weight, and go without those of rows."""

@@ -222,7 +222,7 @@ def ndcg_of(
     if k is not None:
         check_cutoff(k)
     grades = read_unweighted("ndcg", y, groups)
-    gains = _gains(grades, gain)
+    gains = gains_of(grades, gain)
     if k is not None and k <= _FEW_PLACES and _can_pick(grades, scores, gains):
         found, ideal, sizes = _top_gains(grades, scores, gains, int(k))
         defined = ideal > 0
@@ -231,13 +231,20 @@ def ndcg_of(
     highest = np.full(len(best.sizes), -1)
     highest[best.sizes > 0] = best.level[best.begin[best.sizes > 0]]
     mean_gain = lists.spread(lists.run_sums(_gain_shares(grades, gains, lists, highest)) / lists.run_size)
-    found = lists.group_sums(mean_gain * _discount(lists.position, k))
-    ideal = best.group_sums(_gain_shares(grades, gains, best, highest) * _discount(best.position, k))
+    found = lists.group_sums(mean_gain * discount(lists.position, k))
+    ideal = best.group_sums(_gain_shares(grades, gains, best, highest) * discount(best.position, k))
     defined = gains[highest] > 0
     return list_values(np.minimum(found / np.where(defined, ideal, 1.0), 1.0), defined, lists.sizes, empty)
 
 
-def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip") -> float:
+def average_precision(
+    y: Any,
+    scores: Any,
+    groups: Any = None,
+    positive: Any = 1,
+    empty: Empty = "skip",
+    k: int | None = None,
+) -> float:
     r"""Average precision, averaged over queries (MAP): the mean precision at the places of relevant rows.
 
     AP = (1/R) Σ_{i relevant} (relevant rows among the first i) / i with R the number of relevant rows of
@@ -258,6 +265,9 @@ def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1
         The lowest grade that counts as relevant.
     empty : "skip" or a number
         What a query without a relevant row counts as. trec_eval uses 0.
+    k : int, optional
+        A relevant row below place k counts as not found: it adds nothing, and R stays what it is (as trec_eval's
+        map_cut).
 
     Returns
     -------
@@ -270,19 +280,23 @@ def average_precision(y: Any, scores: Any, groups: Any = None, positive: Any = 1
     >>> average_precision([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.5833333333333333
     """
-    return average_precision_of(y, scores, groups, positive, empty).mean("average_precision")
+    return average_precision_of(y, scores, groups, positive, empty, k).mean("average_precision")
 
 
 def average_precision_of(
-    y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip"
+    y: Any, scores: Any, groups: Any = None, positive: Any = 1, empty: Empty = "skip", k: int | None = None
 ) -> ListValues:
     """Return what :func:`average_precision` is the mean of."""
     check_empty(empty)
+    if k is not None:
+        check_cutoff(k)
     lists, hits, relevant = judged_lists("average_precision", y, scores, groups, positive)
     r, m = lists.spread(hits), lists.spread(lists.run_size)
     b = lists.spread(lists.before(hits))
     j = np.arange(len(lists.rows)) - lists.spread(lists.first)  # rows of the run above this place
     precision = (b + 1 + j * (r - 1) / np.maximum(m - 1, 1)) / lists.position
+    if k is not None:
+        precision = np.where(lists.position <= k, precision, 0.0)
     found = lists.group_sums(r / m * precision)
     return list_values(found / np.maximum(relevant, 1), relevant > 0, lists.sizes, empty)
 
@@ -414,7 +428,7 @@ def _expected_reciprocal(a: Ints, m: Ints, r: Ints, k: float) -> Floats:
     return sums_at(case, chance / place, minlength=len(length))
 
 
-def _gains(grades: Grades, gain: Gain) -> Floats:
+def gains_of(grades: Grades, gain: Gain) -> Floats:
     """Return the gain of each level, infinite where it overflows, and none for level −1."""
     values = grades.level_values
     if (values < 0).any():
@@ -435,7 +449,7 @@ def _gain_shares(grades: Grades, gains: Floats, lists: Lists, highest: Ints) -> 
     return np.asarray(share)
 
 
-def _discount(place: Floats | Ints, k: int | None) -> Floats:
+def discount(place: Floats | Ints, k: int | None) -> Floats:
     """Return what a gain is worth at a place, counted from 1."""
     discount = 1.0 / np.log2(1.0 + place)
     return discount if k is None else np.where(place <= k, discount, 0.0)
@@ -456,7 +470,7 @@ def _top_gains(grades: Grades, scores: Any, gains: Floats, k: int) -> tuple[Floa
         bounds = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=grades.n_groups))]).astype(np.int32)
         if (group[1:] < group[:-1]).any():
             rows = bucket_rows(np.arange(n, dtype=np.int32), group, bounds)
-    return top_gains(grades.level, values, rows, bounds, gains, _discount(np.arange(1.0, k + 1.0), k))
+    return top_gains(grades.level, values, rows, bounds, gains, discount(np.arange(1.0, k + 1.0), k))
 
 
 # --------------------------------------------------------------------------------------------------

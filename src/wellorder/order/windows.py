@@ -10,6 +10,7 @@ import numpy as np
 
 from ..sweeps import (
     FEW_ROWS,
+    THREADS_FROM,
     Edges,
     EdgeSums,
     Floats,
@@ -96,13 +97,9 @@ class Windows:
 
     def sums_around(self, payload: Floats) -> Floats:
         """Sum over the rows above and below each row together."""
-        if not self._ends.alike:
-            above, below = self.sums(payload)
-            above += below
-            return above
-        above, below = self._unfactored(payload)
+        above, below = self._unfactored(payload) if self._ends.alike else self.sums(payload)
         above += below
-        return scaled(above, self._factors.upper)
+        return scaled(above, self._factors.upper) if self._ends.alike else above
 
     def sums_below(self, payload: Floats) -> Floats:
         """Sum over the rows below each row only: for many lines, best the transpose of rows in memory."""
@@ -124,21 +121,22 @@ class Windows:
 
     def _unfactored(self, payload: Floats) -> tuple[Floats, Floats]:
         """Sum W·u·payload over the rows above each row, W·v·payload over those below: all but the row's own factor."""
-        seen = self._ends.each(lambda part: payload * part)
-        upper = payload if seen.upper is None else seen.upper
-        lower = upper if self._ends.alike else payload if seen.lower is None else seen.lower
+        upper = payload if self._ends.upper is None else payload * self._ends.upper
+        lower = upper if self._ends.alike else payload if self._ends.lower is None else payload * self._ends.lower
         if self._scale is None:
-            above, below = self._both(upper, lower)
-            return above, below
+            return self._both(upper, lower)
         # Σ (σ_k − σ_i) p_k = Σ σ_k p_k − σ_i Σ p_k
         m = len(payload)
         moved = np.vstack([upper, self._scale * upper])
         above, below = self._both(moved, moved if lower is upper else np.vstack([lower, self._scale * lower]))
         return above[m:] - self._scale * above[:m], self._scale * below[:m] - below[m:]
 
-    def _both(self, upper: Floats, lower: Floats) -> list[Floats]:
-        seen = zip(self._sides, (upper, lower), strict=True)
-        return parallel_map(lambda side: side[0].sums(side[1]), list(seen), upper.shape[1])
+    def _both(self, upper: Floats, lower: Floats) -> tuple[Floats, Floats]:
+        up, down = self._sides
+        if upper.shape[1] < THREADS_FROM:  # of few rows every call counts
+            return up.sums(upper), down.sums(lower)
+        above, below = parallel_map(lambda side: side[0].sums(side[1]), [(up, upper), (down, lower)], upper.shape[1])
+        return above, below
 
 
 A = TypeVar("A")

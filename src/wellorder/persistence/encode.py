@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..order import CostTable, Full, OrderGraph, Scale
+from ..state import Stored
 from ..sweeps import Array
 from .arrays import array_bytes, is_plain, spell_dtype
 from .checks import SPARSE
@@ -29,6 +30,7 @@ class Encoder:
     def __init__(self) -> None:
         self.members: list[bytes] = []
         self.uses_sklearn = False
+        self.version = 1
         self._places: dict[int, int] = {}
         self._kept: list[Array] = []  # an id is only good while its array lives
         self._path: list[str] = []
@@ -158,6 +160,8 @@ class Encoder:
         if name is None:
             self.refuse(_why_not(value))
         self.uses_sklearn |= name.startswith("sklearn.")
+        if isinstance(value, Stored):
+            self.version = max(self.version, value._format_version())
         if not self._path:
             self._path.append(type(value).__name__)
         state = dict(vars(value))

@@ -197,7 +197,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise NotFittedError(f"this {type(model).__name__} is not fitted: there is nothing to save; call fit first")
     manifest = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": encoder.version,
         "written_by": {"wellorder": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__},
         "arrays": len(encoder.members),
         "model": encoded,

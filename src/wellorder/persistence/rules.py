@@ -23,8 +23,9 @@ class ModelFileWarning(UserWarning):
 
 
 FORMAT = "wellorder-model"
-VERSION = 1
-"""The format's version; a file says with which it was written, and every older one stays readable."""
+VERSION = 2
+"""The newest version of the format that is read. A file says the first one in which it means what it does; every older
+one stays readable. Version 2: trees that know where missing values go, and sets of categories."""
 
 MOST_NESTED = 64
 """Values within values: more than any pipeline of pipelines needs, and far from Python's own limit."""

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from ..data import ComparisonTable, Table, TableRanker
+from ..deadline import TimeIsUp, deadline, seconds_left
 from ..evaluation import (
     KEPT_LEVELS,
     METHODS,
@@ -30,6 +32,7 @@ from ..evaluation import (
     chances_of,
     explain,
     fit_rise,
+    grid_of,
     held_out_chances,
     importance,
     make_seeded,
@@ -40,9 +43,10 @@ from ..evaluation import (
     scores_rows_alone,
     trial_seed,
 )
-from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay
+from ..figures import ByQueryDisplay, LevelCurvesDisplay, PairCalibrationDisplay, ScoreDifferencesDisplay, movements
 from ..order import Grades, draw_pairs
 from ..sweeps import Array, Floats, Ints
+from .allowance import Allowance
 from .ranked import Remarks, write_because
 
 # --------------------------------------------------------------------------------------------------
@@ -346,7 +350,7 @@ class LeadersOrder:
     """Whose scores these are."""
 
 
-def order_by_leader(table: AnyTable, leader: HeldOut, models: _ByFold) -> LeadersOrder | None:
+def order_by_leader(table: AnyTable, leader: HeldOut, models: _Models) -> LeadersOrder | None:
     """Order all items: graded rows by models that had not seen them, compared items by one that has seen all."""
     if isinstance(table, ComparisonTable):
         return _order_compared(table, leader, models)
@@ -362,7 +366,7 @@ def order_by_leader(table: AnyTable, leader: HeldOut, models: _ByFold) -> Leader
         because = _because_of_rows(table, leader, models, longest.numbers)
     how = "each row by a model that had not seen it, in standard deviations of that model's scores"
     chances = None if curve is None else held_out_chances(curve)
-    return LeadersOrder(models.method, ordered, chances, Remarks(because=because, grade=graded), how)
+    return LeadersOrder(models.leader, ordered, chances, Remarks(because=because, grade=graded), how)
 
 
 def _rise(table: Table, leader: HeldOut) -> tuple[Floats, Floats] | None:
@@ -376,22 +380,26 @@ def _rise(table: Table, leader: HeldOut) -> tuple[Floats, Floats] | None:
     return fit_rise(np.abs(apart), (apart > 0).astype(float))
 
 
-def _because_of_rows(table: Table, leader: HeldOut, models: _ByFold, numbers: Sequence[int]) -> dict[int, str]:
+def _because_of_rows(table: Table, leader: HeldOut, models: _Models, numbers: Sequence[int]) -> dict[int, str]:
     """Explain the first rows, each by the model that had not seen it, against one in the middle of its test part."""
     found: dict[int, str] = {}
-    for place in numbers[:_EXPLAINED]:
-        model = models.fit(int(leader.fold[place]))
-        mine = [each for each in numbers if leader.fold[each] == leader.fold[place]]
-        middle = mine[len(mine) // 2]
-        if model is None or middle == place:
-            continue
-        told = _told(model, table, int(leader.rows[place]), int(leader.rows[middle]))
-        found |= {} if told is None else {place: write_because(told)}
+    with models.allowance.part("reasons of the first items", _HALF):
+        for place in numbers[:_EXPLAINED]:
+            fold = int(leader.fold[place])
+            mine = [each for each in numbers if leader.fold[each] == fold]
+            middle = mine[len(mine) // 2]
+            if middle == place:
+                continue
+            model = models.fit(models.leader, fold)
+            if model is None:
+                continue
+            told = _told(model, table, int(leader.rows[place]), int(leader.rows[middle]))
+            found |= {} if told is None else {place: write_because(told)}
     return found
 
 
-def _order_compared(table: ComparisonTable, leader: HeldOut, models: _ByFold) -> LeadersOrder | None:
-    model = models.fit(None)
+def _order_compared(table: ComparisonTable, leader: HeldOut, models: _Models) -> LeadersOrder | None:
+    model = models.fit(models.leader, None, probability=True) or models.fit(models.leader, None)
     if model is None:
         return None
     outcome = table.comparisons.outcome[leader.rows]
@@ -407,11 +415,12 @@ def _order_compared(table: ComparisonTable, leader: HeldOut, models: _ByFold) ->
     because: dict[int, str] = {}
     (only,) = ordered.lists
     middle = only.numbers[len(only.numbers) // 2]
-    for row in only.numbers[:_EXPLAINED]:
-        told = None if row == middle else _told(model, table.items, row, middle)
-        because |= {} if told is None else {row: write_because(told)}
+    with models.allowance.part("reasons of the first items", _HALF):
+        for row in only.numbers[:_EXPLAINED]:
+            told = None if row == middle else _told(model, table.items, row, middle)
+            because |= {} if told is None else {row: write_because(told)}
     how = "one model, fitted on all comparisons"
-    return LeadersOrder(models.method, ordered, chances, Remarks(because=because), how)
+    return LeadersOrder(models.leader, ordered, chances, Remarks(because=because), how)
 
 
 def _told(model: TableRanker, items: Table, a: int, b: int) -> Explanation | None:
@@ -421,9 +430,28 @@ def _told(model: TableRanker, items: Table, a: int, b: int) -> Explanation | Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return named_by_number(explain(model, a, b, items=items), items)
+            return _explain(model, items, a, b)
         except _FAILURES:
             return None
+
+
+def _explain(model: TableRanker, items: Table, a: int, b: int, names: list[str] | None = None) -> Explanation:
+    """Explain two rows; where so many random orders would not fit into half of the time, by fewer of them."""
+    began = time.perf_counter()
+    model.decision_function(items.take(np.resize([a, b], _TIMED_ROWS)))
+    n_columns = 1 if model.encoder_ is None else len(model.encoder_.columns_)
+    of_order = (time.perf_counter() - began) / _TIMED_ROWS * (n_columns + 1)
+    n_orders = _ORDERS if _ORDERS * of_order <= seconds_left() / 2 / _EXPLAINED else _FEWER_ORDERS
+    return named_by_number(explain(model, a, b, items=items, names=names, n_orders=n_orders), items)
+
+
+_ORDERS = 200
+"""Random orders of exchanging values that an estimated explanation is the mean of."""
+
+_FEWER_ORDERS = 20
+"""The same, where a model takes long to score."""
+
+_TIMED_ROWS = 100
 
 
 def named_by_number(told: Explanation, items: Table) -> Explanation:
@@ -438,8 +466,11 @@ def named_by_number(told: Explanation, items: Table) -> Explanation:
 # The closer look.
 
 
-_SLOWEST = 10.0
-"""Seconds: a method whose fit takes longer is not fitted once more to be looked at."""
+_MOST_OF_IT = 0.7
+"""Of the time that is left: a fit that takes longer leaves none to look at the model."""
+
+_HALF = 0.5
+"""Of the time that is left: what each part that looks at the model may take, so that there is some for the next."""
 
 _TRIED = 4
 """Methods, the best first, that are tried until one can be looked at."""
@@ -481,14 +512,18 @@ class CloserLook:
     """What matters overall to the same model, on the same rows."""
     order: LeadersOrder | None = None
     """The items as the leader puts them."""
+    left_out: tuple[str, ...] = ()
+    """What there was no time for, and the time budget that has room for it; a sentence each."""
 
 
-def look_closer(table: AnyTable, leaderboard: Leaderboard) -> CloserLook:
+def look_closer(table: AnyTable, leaderboard: Leaderboard, allowance: Allowance | None = None) -> CloserLook:
     """Look closer at a comparison: lists one by one, what differences are worth, and why A stands above B.
 
     Held-out scores are those of the records. What needs a model comes from the best method that allows it, fitted
-    once more on the first training part as it was in the comparison, and looks at the first test part only. The same
-    records give the same answer, whether the comparison was run in one go or resumed.
+    once more on the first training part as it was in the comparison, and looks at the first test part only. All of it
+    takes no more than about a quarter of the comparison's time budget (of what it took, where it had none), or 20 s if
+    that is more; what has no time is left out, and said to be. Where there is time for all, the same records give the
+    same answer, whether the comparison was run in one go or resumed.
 
     Parameters
     ----------
@@ -496,6 +531,8 @@ def look_closer(table: AnyTable, leaderboard: Leaderboard) -> CloserLook:
         What was compared on.
     leaderboard : Leaderboard
         What :func:`wellorder.compare` gave.
+    allowance : Allowance, optional
+        The time that it may take, if other than that.
 
     Examples
     --------
@@ -514,19 +551,29 @@ def look_closer(table: AnyTable, leaderboard: Leaderboard) -> CloserLook:
         return CloserLook()
     task = make_task(table)
     splits = first_repeat(task, leaderboard)
+    allowance = Allowance.after(leaderboard) if allowance is None else allowance
+    models = _Models(table, task, leaderboard, splits, allowance)
     leader = held_out(leaderboard, leaderboard.leader.method, splits)
     found: dict[str, Any] = {}
     if leader is not None:
         found["differences"] = _differences(table, leader)
-        found["order"] = order_by_leader(table, leader, _ByFold(table, task, leaderboard, splits))
         rival = choose_rival(leaderboard.standings)
         other = None if rival is None else held_out(leaderboard, rival, splits)
         if rival is not None and other is not None and isinstance(table, Table) and task.split_by == "groups":
             found["duel"] = make_duel(table, leaderboard, leader, other, rival)
-    models = _Models(table, task, leaderboard, splits[0])
     if isinstance(table, ComparisonTable):
         found |= _calibration(models, table, splits[0])
-    return CloserLook(**found, **_inside(models, table, splits[0]))
+    # the order of the items before what is said of a model, importance last: it takes whatever time there is
+    if isinstance(table, ComparisonTable) and leader is not None:
+        found["order"] = order_by_leader(table, leader, models)
+    looked_at, model = _choose_model(models)
+    if model is not None:
+        found |= {"looked_at": looked_at, **_inside(model, table, splits[0], allowance)}
+    if isinstance(table, Table) and leader is not None:
+        found["order"] = order_by_leader(table, leader, models)
+    if model is not None:
+        found["importance"] = _importance(model, table, splits[0], allowance)
+    return CloserLook(**found, left_out=allowance.left_out)
 
 
 def _differences(table: AnyTable, leader: HeldOut) -> ScoreDifferencesDisplay | None:
@@ -551,74 +598,74 @@ def _lists_of_folds(table: Table, leader: HeldOut) -> Grades:
 
 
 class _Models:
-    """Methods fitted once more on one training part, as they were in the comparison; each at most once."""
+    """Methods fitted once more, as they were in the comparison: each at most once on one training part.
 
-    def __init__(self, table: AnyTable, task: Task, leaderboard: Leaderboard, split: Split) -> None:
-        self.table, self.task, self.leaderboard, self.split = table, task, leaderboard, split
-        self.names = [each.method for each in leaderboard.standings[:_TRIED] if each.fit_seconds <= _SLOWEST]
-        self._fitted: dict[tuple[str, bool], TableRanker | None] = {}
+    A fit that the comparison's time limit cut short is cut short again, after as long as it took there: it would
+    otherwise be another model than the one that was judged, and might take many times as long.
+    """
 
-    def fit(self, name: str, *, probability: bool = False) -> TableRanker | None:
-        """Return a method's model; None where it cannot be had."""
-        if (name, probability) not in self._fitted:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the comparison's own fit has warned
-                try:
-                    self._fitted[name, probability] = self._fit(name, probability)
-                except _FAILURES:
-                    self._fitted[name, probability] = None
-        return self._fitted[name, probability]
+    def __init__(
+        self, table: AnyTable, task: Task, leaderboard: Leaderboard, splits: list[Split], allowance: Allowance
+    ) -> None:
+        self.table, self.task, self.leaderboard, self.allowance = table, task, leaderboard, allowance
+        self.leader = leaderboard.leader.method
+        self.names = [each.method for each in leaderboard.standings[:_TRIED]]
+        self.first = splits[0].fold
+        self._splits = {split.fold: split for split in splits}
+        self._seconds = {each.method: each.fit_seconds for each in leaderboard.standings}
+        self._fitted: dict[tuple[str, int | None, bool], TableRanker | None] = {}
 
-    def _fit(self, name: str, probability: bool) -> TableRanker | None:
-        split = self.split
+    def fit(self, name: str, fold: int | None, *, probability: bool = False) -> TableRanker | None:
+        """Return a method's model of a fold, or of everything; None where it cannot be had, or would take too long."""
+        key = name, fold, probability
+        if key not in self._fitted:
+            self._fitted[key] = None
+            what = f"another fit of {name}, to look into its model"
+            if self.allowance.has_room(what, self._seconds[name], _MOST_OF_IT):
+                with self.allowance.part(what), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the comparison's own fit has warned
+                    try:
+                        self._fitted[key] = self._fit(name, fold, probability)
+                    except _FAILURES:
+                        self._fitted[key] = None
+        return self._fitted[key]
+
+    def _fit(self, name: str, fold: int | None, probability: bool) -> TableRanker | None:
+        split = self._splits[self.first if fold is None else fold]
         record = next((each for each in self.leaderboard.of(name) if (each.repeat, each.fold) == (0, split.fold)), None)
         if name not in METHODS or record is None or record.problem is not None:
             return None
+        rows = np.arange(len(self.table)) if fold is None else split.train
         method = METHODS[name]
-        grid = method.grid(self.task.training_part(split.train).size)
+        protocol = self.leaderboard.protocol
+        # the name of somebody's own metric may mean nothing here; nobody's grid asks for it
+        known = protocol.definition is not None or method.follows
+        measure = protocol.measures[0] if known else None
+        grid = grid_of(method, self.task.training_part(rows).size, measure)
         # a record holds values as JSON has them; the grid has the values themselves
         params = {
             key: next((value for value in grid.get(key, []) if plain(value) == kept), kept)
             for key, kept in record.params.items()
         }
-        protocol = self.leaderboard.protocol
-        metric = protocol.measures[0] if method.follows else None  # asked where needed: its name may mean nothing here
-        model = make_seeded(method, trial_seed(protocol, split), metric).set_params(**params)
+        model = make_seeded(method, trial_seed(protocol, split), measure).set_params(**params)
+        if protocol.monotone:
+            model.set_params(monotone=dict(protocol.monotone))
         if probability and "probability" in model.get_params():
             model.set_params(probability=True)
-        return TableRanker(model).fit(self.table.take(split.train))
-
-
-class _ByFold:
-    """The leader, fitted once more: on the training part of a fold, or on everything."""
-
-    def __init__(self, table: AnyTable, task: Task, leaderboard: Leaderboard, splits: list[Split]) -> None:
-        self._parts = table, task, leaderboard
-        self._splits = {split.fold: split for split in splits}
-        self._left = _SLOWEST
-        self._fitted: dict[int | None, TableRanker | None] = {}
-        self.method = leaderboard.leader.method
-
-    def fit(self, fold: int | None) -> TableRanker | None:
-        """Return the model of a fold, or of everything; None where it cannot be had, or would take too long."""
-        if fold not in self._fitted:
-            table, task, leaderboard = self._parts
-            self._left -= leaderboard.leader.fit_seconds
-            split = self._splits[min(self._splits) if fold is None else fold]
-            if fold is None:
-                split = Split(split.repeat, split.fold, np.arange(len(table)), split.test)
-            models = _Models(table, task, leaderboard, split)
-            found = models.fit(self.method, probability=fold is None) if self._left >= 0 else None
-            if found is None and fold is None and self._left >= 0:  # too little for probabilities
-                found = models.fit(self.method)
-            self._fitted[fold] = found
-        return self._fitted[fold]
+        was_short = record.unfinished or (record.stopped and not grid)  # else it was the search that was
+        began, given = time.perf_counter(), max(record.fit_seconds, record.allowed_seconds - record.search_seconds)
+        most = given if was_short else math.inf
+        with deadline(lambda: began + most - time.perf_counter()) as end:
+            fitted = TableRanker(model).fit(self.table.take(rows))
+        if end.stopped and not record.unfinished:
+            raise TimeIsUp(f"{name} was judged by a whole fit, and this one was cut short")
+        return fitted
 
 
 def _calibration(models: _Models, table: ComparisonTable, split: Split) -> dict[str, Any]:
     """Judge the probabilities of the best method that gives some, on comparisons that it has not seen."""
     for name in models.names:
-        model = models.fit(name, probability=True)
+        model = models.fit(name, models.first, probability=True)
         if model is None or not hasattr(model, "predict_proba"):
             continue
         with warnings.catch_warnings():
@@ -631,47 +678,58 @@ def _calibration(models: _Models, table: ComparisonTable, split: Split) -> dict[
     return {}
 
 
-def _inside(models: _Models, table: AnyTable, split: Split) -> dict[str, Any]:
-    """Look into the best model that scores rows one by one, and by their features."""
+def _choose_model(models: _Models) -> tuple[str, TableRanker | None]:
+    """Return the best model that scores rows one by one, and by their features."""
     for name in models.names:
-        model = models.fit(name)
-        if model is None or model.encoder_ is None or not scores_rows_alone(model.ranker_):
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                levels, whys = _levels(model, table, split), _whys(model, table, split)
-                matters = _importance(model, table, split)
-            except _FAILURES:
-                continue
-        return {"looked_at": name, "levels": levels, "whys": whys, "importance": matters}
-    return {}
+        model = models.fit(name, models.first)
+        if model is not None and model.encoder_ is not None and scores_rows_alone(model.ranker_):
+            return name, model
+    return "", None
 
 
-def _importance(model: TableRanker, table: AnyTable, split: Split) -> Importance | None:
-    """Shuffle columns of the first test part, or of the items; None where that would take long, or says nothing."""
+def _inside(model: TableRanker, table: AnyTable, split: Split, allowance: Allowance) -> dict[str, Any]:
+    """Look into a model: why one row stands above another, and where its scores are level."""
+    found: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with allowance.part("why one stands above another", _HALF), suppress(*_FAILURES):
+            found["whys"] = _whys(model, table, split)
+        with allowance.part("where scores are level", _HALF), suppress(*_FAILURES):
+            found["levels"] = _levels(model, table, split)
+    return found
+
+
+def _importance(model: TableRanker, table: AnyTable, split: Split, allowance: Allowance) -> Importance | None:
+    """Shuffle columns of the first test part, or of the items: those that move the scores most, if not all fit in.
+
+    None where there are very many rows or columns, and where it says nothing.
+    """
     n_rows = len(table.items) if isinstance(table, ComparisonTable) else len(split.test)
     assert model.encoder_ is not None
-    if len(model.encoder_.columns_) > _MOST_COLUMNS or n_rows > _MOST_ROWS:
+    n_columns = len(model.encoder_.columns_)
+    if n_columns > _MOST_COLUMNS or n_rows > _MOST_ROWS:
         return None
-    part, n_columns = table.take(split.test), len(model.encoder_.columns_)
-    began = time.perf_counter()
-    model.decision_function(part.items if isinstance(part, ComparisonTable) else part)
-    took = _SHUFFLES * (time.perf_counter() - began)
-    fitting = int(_MOST_SECONDS / max(took, 1e-9))  # columns: an ensemble with kernels may take seconds for one
-    if fitting < 1:
-        return None
-    try:
-        return importance(model, part, n_repeats=_SHUFFLES, columns=None if fitting >= n_columns else fitting)
-    except ValueError:  # no pair in this part, or nobody knows which columns contribute most
-        return None
+    part = table.take(split.test)
+    rows = part.items if isinstance(part, ComparisonTable) else part
+    with allowance.part("what matters overall"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = time.perf_counter()
+        model.decision_function(rows)
+        of_column = _SHUFFLES * (time.perf_counter() - began)
+        with suppress(*_FAILURES):  # no pair in this part
+            columns = None
+            if n_columns * of_column > _HALF * seconds_left():
+                moved = movements(model, rows)
+                fitting = int(_HALF * seconds_left() / max(of_column, 1e-9))
+                if fitting < 1:
+                    raise TimeIsUp("there is no time for one column")
+                columns = np.argsort(-moved, kind="stable")[:fitting].tolist()
+            return importance(model, part, n_repeats=_SHUFFLES, columns=columns)
+    return None
 
 
 _SHUFFLES = 3
 """Of each column."""
-
-_MOST_SECONDS = 60.0
-"""That shuffling columns may take."""
 
 
 def _levels(model: TableRanker, table: AnyTable, split: Split) -> LevelCurvesDisplay | None:
@@ -690,6 +748,6 @@ def _whys(model: TableRanker, table: AnyTable, split: Split) -> tuple[Why, ...]:
     names = [str(name) for name in items.names()]
     found = []
     for each in reversed(pairs.values()):
-        told = explain(model, each.above, each.below, items=items, names=[names[each.above], names[each.below]])
-        found.append(Why(each.why, named_by_number(told, items)))
+        told = _explain(model, items, each.above, each.below, [names[each.above], names[each.below]])
+        found.append(Why(each.why, told))
     return tuple(found)

@@ -30,6 +30,7 @@ from .wording import (
     in_plain_words,
     lay_out,
     metric_title,
+    monotone_sentence,
     no_better_than_chance,
     out_of_time,
     rivals,
@@ -153,6 +154,8 @@ def _searches(protocol: Protocol) -> str:
         )
     if protocol.planned_repeats is not None:
         budget += f" Of {protocol.planned_repeats} planned repeats there was time for {protocol.n_repeats}."
+    if protocol.monotone:
+        budget += f" {monotone_sentence(protocol.monotone)}"
     encoding = "as was every scaling and encoding of columns"
     if protocol.split_by == "pairs":
         encoding = "while features were scaled and encoded over all items, without a look at any outcome"
@@ -287,6 +290,7 @@ def render(leaderboard: Leaderboard, closer: CloserLook | None = None, *, date: 
         duel=None if closer.duel is None else lay_out_duel(closer.duel),
         reasons=reasons,
         looked_at=closer.looked_at,
+        no_time=closer.left_out,
         order=closer.order,
         ranking=_ranking(closer),
         matters=_with_title(closer.importance),
@@ -364,7 +368,7 @@ def _contents(
         ("matters", "What matters", closer.importance is not None),
         ("why", "Why one stands above another", bool(closer.whys)),
         ("health", "The data", leaderboard.health is not None),
-        ("left-out", "Left out", bool(leaderboard.left_out) or failed),
+        ("left-out", "Left out", bool(leaderboard.left_out or closer.left_out) or failed),
         ("notes", "Warnings", warned),
         ("method", "How it was computed", True),
     ]

@@ -48,6 +48,19 @@ def describe_metric(name: str, *, comparisons: bool = False) -> str:
     return f"{found.meaning}{places} {'Higher' if found.greater_is_better else 'Lower'} is better."
 
 
+def monotone_sentence(signs: Sequence[tuple[str, int]]) -> str:
+    """Say which columns every method had to keep monotone.
+
+    Examples
+    --------
+    >>> from wellorder.report.wording import monotone_sentence
+    >>> monotone_sentence([("alcohol", 1), ("acidity", -1)])
+    'Every model keeps, exactly and with all else held: more alcohol is never worse, more acidity is never better.'
+    """
+    told = ", ".join(f"more {column} is never {'worse' if sign > 0 else 'better'}" for column, sign in signs)
+    return f"Every model keeps, exactly and with all else held: {told}."
+
+
 def claim(leaderboard: Leaderboard) -> str:
     """Say what the leader reaches, as the rest of a sentence that begins with its name."""
     leader, metric = leaderboard.leader, leaderboard.protocol.metric

@@ -11,12 +11,14 @@ from .boosting import (
     boost_bumps,
     boost_learner,
     boost_steps,
+    diagonal_step,
 )
 from .interior import InteriorSolution, RowLooks, interior_looks
 from .newton import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
 from .partitioned import PartitionedProblem, pose_problem
 from .planes import cutting_plane, gap_between, smooth_ever_less, solver_for
 from .problem import Objective, Point, Problem, RowProblem, SolveResult, make_problem
+from .signed import signed_newton
 from .stages import coarse_to_fine
 from .tree_boosting import LONGEST_LIST, TreeShape, boost_trees, lambdarank_trees, regression_trees
 
@@ -45,6 +47,7 @@ __all__ = [
     "coarse_to_fine",
     "cutting_plane",
     "diagonal",
+    "diagonal_step",
     "gap_between",
     "interior_looks",
     "invert",
@@ -53,6 +56,7 @@ __all__ = [
     "newton_cg",
     "pose_problem",
     "regression_trees",
+    "signed_newton",
     "smooth_ever_less",
     "solver_for",
     "some_rows",

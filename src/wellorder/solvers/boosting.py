@@ -52,6 +52,10 @@ class BoostResult:
     train_risk: Floats
     """One value a round, after it."""
     validation_risk: Floats | None
+    gains: Floats | None = None
+    """Of trees: what the splits by each column have gained, as they were grown."""
+    falls: Floats | None = None
+    """Of trees: the fall of the training risk, shared out among the columns."""
 
     @property
     def n_rounds(self) -> int:
@@ -201,12 +205,39 @@ def best_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple
     return best
 
 
+def diagonal_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple[float, Floats, RiskAt]:
+    r"""Go −⟨g, h⟩ / Σ D_i (h_i − h̄)² along h, h̄ being its mean by D: Newton's step by the Hessian's diagonal.
+
+    For a risk whose weights change with the scores: a line search would look at another risk at every trial.
+    """
+    bend = here.hessian_diagonal()
+    total = float(bend.sum())
+    if not total > 0:
+        return 0.0, scores, here
+    away = values - dot(bend, values) / total
+    slope, curved = dot(here.gradient, values), dot(bend, away * away)
+    if not abs(slope) > _ROUNDING * dot(np.abs(here.gradient), np.abs(values)):
+        return 0.0, scores, here
+    if not curved > 0 or 0.5 * slope * slope <= _NOTHING * here.value * curved:
+        return 0.0, scores, here
+    step = -slope / curved
+    moved = scores + step * values
+    return step, moved, risk(moved)
+
+
 # --------------------------------------------------------------------------------------------------
 # Boosting by Gaussian bumps over single columns: additive scores.
 
 
 def boost_bumps(
-    X: Any, weight: Floats, risk: Risk, validation: Validation | None, rounds: Rounds, *, width: float = 0.5
+    X: Any,
+    weight: Floats,
+    risk: Risk,
+    validation: Validation | None,
+    rounds: Rounds,
+    *,
+    width: float = 0.5,
+    rule: StepRule | None = None,
 ) -> BoostResult:
     """Add the best bump in each round; ``weight`` is each row's, zero where it takes no part.
 
@@ -224,7 +255,7 @@ def boost_bumps(
         return Proposal(best, one.scores(X), None if beside is None else one.scores(beside))
 
     sizes = X.shape[0], 0 if beside is None else beside.shape[0]
-    found = boost(propose, risk, sizes, validation, rounds)
+    found = boost(propose, risk, sizes, validation, rounds, rule)
     features, centres = [best.feature for best in found.pieces], [best.centre for best in found.pieces]
     bumps = Bumps.add_up(search.standard, width, features, centres, found.weights)
     return BoostResult(bumps, found.train_risk, found.validation_risk)
@@ -302,7 +333,14 @@ class Learners:
 
 
 def boost_learner(
-    X: Any, learner: Any, risk: Risk, validation: Validation | None, rounds: Rounds, *, rng: np.random.Generator
+    X: Any,
+    learner: Any,
+    risk: Risk,
+    validation: Validation | None,
+    rounds: Rounds,
+    *,
+    rng: np.random.Generator,
+    rule: StepRule | None = None,
 ) -> BoostResult:
     """Fit a clone of the learner in each round: to Newton's steps −g/D, weighted by D, if it takes weights.
 
@@ -325,7 +363,7 @@ def boost_learner(
         return Proposal(fresh, _values(fresh, X), None if validation is None else _values(fresh, validation.X))
 
     sizes = X.shape[0], 0 if validation is None else validation.X.shape[0]
-    found = boost(propose, risk, sizes, validation, rounds)
+    found = boost(propose, risk, sizes, validation, rounds, rule)
     return BoostResult(Learners(found.pieces, found.weights), found.train_risk, found.validation_risk)
 
 

@@ -146,6 +146,10 @@ _STANDSTILL = 10
 _SUFFICIENT = 1e-3
 """A step is taken when it gives at least this share of the decrease that its slope promises."""
 
+_STEEP = 0.1
+_FARTHEST = 3.0
+"""A step at whose end more than this share of its first slope is left goes on, to so many times its length at most."""
+
 
 class _NewtonStep(NamedTuple):
     f: Function
@@ -304,6 +308,11 @@ def _minimise_model(
             # nearly there: before the fit may end, the guess has to give way to a bound
             leftover = _bound(Function(space, residual), new_fit, stretch, preconditioner)
             if predicted + leftover <= enough:
+                if not (preconditioner.resembles and stretch < _CREDIBLE):
+                    # changed in place, the residual may be small where rounding has left the true one behind
+                    image = step.coef + strength * space.adjoint(risk.hessian_product(step.scores))
+                    leftover = 0.5 * Function(space, gradient + image).square
+                    n_products += 1
                 break
         elif predicted > enough and guess <= _TRUNCATION * predicted:
             break  # far from the end: the next point's model is worth more than the last digits of this one
@@ -338,8 +347,29 @@ def _line_search(problem: Objective, point: Point, step: Function, slope: float)
             return None, length
         trial = problem.at(point.f.plus(length, step))
         if trial.objective <= point.objective + _SUFFICIENT * length * slope:
-            return trial, length
+            return _lengthened(problem, point, step, slope, trial) if length == 1.0 else (trial, length)
         bend = trial.objective - point.objective - length * slope  # ½ φ''·length², were φ a parabola
         guess = -0.5 * slope * length**2 / bend if np.isfinite(bend) else 0.0
         length = min(max(guess, 0.1 * length), 0.5 * length)  # the parabola's minimum, if it is neither end
     return None, length
+
+
+def _lengthened(problem: Objective, point: Point, step: Function, slope: float, end: Point) -> tuple[Point, float]:
+    """Go beyond the end of a step where the way still falls steeply there, if that leads lower; say how far.
+
+    As pairs leave the margin curvature goes with them, and a model that still counts them ends too early: at half the
+    way, where the first step begins at zero with every pair within the margin. The cubic with the values and slopes of
+    both ends has seen some of that.
+    """
+    steep = problem.space.inner(end.f.coef, step) + problem.strength * dot(end.risk.gradient, step.scores)
+    if not steep < _STEEP * slope:
+        return end, 1.0
+    # along the cubic, the slope at length t is slope + a t + b t²
+    b = 3.0 * (slope + steep - 2.0 * (end.objective - point.objective))
+    a = steep - slope - b
+    bend = a + np.sqrt(max(a * a - 4.0 * b * slope, 0.0))
+    length = min(-2.0 * slope / bend, _FARTHEST) if bend > 0 else _FARTHEST
+    if length <= 1.0:
+        return end, 1.0
+    further = problem.at(point.f.plus(length, step))
+    return (further, length) if further.objective < end.objective else (end, 1.0)

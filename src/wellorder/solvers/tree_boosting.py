@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..deadline import time_is_up, warn_of_time
-from ..spaces import Forest, each_entry_once
-from ..sweeps import THREADS_FROM, Floats, Ints
+from ..spaces import Categories, Forest, each_entry_once
+from ..sweeps import THREADS_FROM, Bools, Floats, Ints, sums_at
 from .boosting import BoostResult, Risk, Rounds, Validation, is_enough
 
 
@@ -29,27 +30,56 @@ class TreeShape:
     """The share of the columns that each split may look at."""
     subsample: float = 1.0
     """The share of the rows that each tree is grown from."""
+    categories: Mapping[int, int] = field(default_factory=dict)
+    """The columns that hold the numbers of categories, and how many categories each has."""
+    signs: Ints | None = None
+    """+1, −1 or 0 for each column: where more is never worse, or never better."""
+    min_gain: float = 0.0
+    """What a split must gain at least, in LightGBM's units: half of it is what the risk's quadratic model falls by,
+    over the mean curvature of a row at the start."""
+    interactions: tuple[tuple[int, ...], ...] | None = None
+    """The sets of columns that may meet on one way from a root to a leaf; None: any may."""
 
 
 def boost_trees(
-    X: Any, risk: Risk, validation: Validation | None, rounds: Rounds, *, seed: int, params: TreeShape
+    X: Any,
+    risk: Risk,
+    validation: Validation | None,
+    rounds: Rounds,
+    *,
+    seed: int,
+    params: TreeShape,
+    begin: BoostResult | None = None,
 ) -> BoostResult:
     """Add trees one by one, each fitted to the risk's gradient and Hessian diagonal at the scores so far.
 
-    X is dense or CSR, float64 or float32, without NaN. Scores start at 0. Rows whose gradient and Hessian are zero
-    there are in no pair: they never will be, and the trees never see them. The same bits for any number of threads.
+    X is dense or CSR, float64 or float32; NaN is a missing value. Scores start at 0. Rows whose gradient and Hessian
+    are zero there are in no pair: they never will be, and the trees never see them. The same bits for any number of
+    threads. With what earlier rounds have left to ``begin`` with, the rounds go on from there.
     """
     n = X.shape[0]
     now = risk(np.zeros(n))
     rows = np.flatnonzero((now.hessian_diagonal() > 0) | (now.gradient != 0))
     if not len(rows):
         raise ValueError("the risk does not depend on any row's score: there is nothing to learn from")
-    booster = _Booster(X if len(rows) == n else X[rows], validation, _settings(rounds, params, seed, n))
+    booster = _Booster(X if len(rows) == n else X[rows], validation, _settings(rounds, params, seed, n), params)
     unit = 1.0 / float(np.mean(now.hessian_diagonal()[rows]))  # LightGBM's own limits mean rows of curvature one
-    scores = np.zeros(n)
+    scores, beside = np.zeros(n), 0.0
     train_risk: list[float] = []
     validation_risk: list[float] = []
-    for _ in range(rounds.n_estimators):
+    first = now.value
+    before = 0 if begin is None else begin.n_rounds
+    if begin is not None:
+        scores = begin.pieces.scores(X)
+        now = risk(scores)
+        train_risk = begin.train_risk[:before].tolist()
+        if validation is not None:
+            beside = begin.pieces.scores(validation.X)
+            validation_risk = [] if begin.validation_risk is None else begin.validation_risk[:before].tolist()
+            if len(validation_risk) < before:  # the earlier rounds had no such rows
+                validation_risk = [np.inf] * before
+    start = scores[rows]
+    for _ in range(before, rounds.n_estimators):
         if train_risk and time_is_up():
             warn_of_time(f"after {len(train_risk)} of {rounds.n_estimators} trees")
             break
@@ -58,18 +88,37 @@ def boost_trees(
         grown = booster.grow(unit * now.gradient[rows], unit * now.hessian_diagonal()[rows])
         if not grown:
             break  # no split is possible, nor will be: the scores stay as they are
-        scores[rows] = booster.train_scores()
+        scores[rows] = start + booster.train_scores()
         now = risk(scores)
         if not np.isfinite(now.value):
             break  # steps that went ever farther, at too high a learning rate: what came before stands
         train_risk.append(now.value)
         if validation is not None:
-            validation_risk.append(validation.risk(booster.validation_scores(), scores.copy()))
+            validation_risk.append(validation.risk(beside + booster.validation_scores(), scores.copy()))
         if validation_risk and is_enough(validation_risk, rounds.patience):
             break
     found = np.array(validation_risk) if validation is not None else None
     result = BoostResult(None, np.array(train_risk), found)
-    return replace(result, pieces=booster.forest(result.n_rounds))
+    own = max(result.n_rounds - before, 0)
+    forest, gains = booster.forest(own), booster.gains(own, X.shape[1])
+    after = np.array([first, *train_risk])[before:]
+    falls = _falls(gains, -np.diff(after)[:own], X.shape[1])
+    total = np.sum(gains, axis=0) if gains else np.zeros(X.shape[1])
+    if begin is None:
+        return replace(result, pieces=forest, gains=total, falls=falls)
+    assert begin.gains is not None
+    assert begin.falls is not None
+    pieces = begin.pieces.first(min(before, result.n_rounds)) if own == 0 else begin.pieces.plus(forest)
+    return replace(result, pieces=pieces, gains=begin.gains + total, falls=begin.falls + falls)
+
+
+def _falls(gains: list[Floats], falls: Floats, n_columns: int) -> Floats:
+    """Share out what the exact risk fell by in each round among the columns, by their splits' gains in its tree."""
+    out = np.zeros(n_columns)
+    for gain, fall in zip(gains, falls.tolist(), strict=True):
+        if (total := float(gain.sum())) > 0:
+            out += fall * gain / total
+    return out
 
 
 def regression_trees(
@@ -77,20 +126,32 @@ def regression_trees(
 ) -> Forest:
     """Grow trees by LightGBM's own least squares; the target is best centred, as LightGBM keeps it in float32."""
     own = {"objective": "regression", "boost_from_average": False}
-    return _own_trees(X, target, weight, None, rounds, {**_settings(rounds, params, seed, X.shape[0]), **own})
+    return _own_trees(X, target, weight, None, rounds, {**_settings(rounds, params, seed, X.shape[0]), **own}, params)
 
 
 def lambdarank_trees(
-    X: Any, relevance: Ints, lists: Ints, weight: Floats | None, rounds: Rounds, *, seed: int, params: TreeShape
+    X: Any,
+    relevance: Ints,
+    lists: Ints,
+    weight: Floats | None,
+    rounds: Rounds,
+    *,
+    seed: int,
+    params: TreeShape,
+    truncation: int = 30,
+    gains: Sequence[float] | None = None,
 ) -> Forest:
     """Grow trees by LightGBM's own LambdaRank: rows list by list, ``lists`` says how long each is.
 
-    A relevance of l gains 2^l − 1, as LightGBM has it; above 30, where that would drown all but the best, l.
+    Unless ``gains`` says what each is worth, a relevance of l gains 2^l − 1, as LightGBM has it; above 30, where that
+    would drown all but the best, l. Of a pair, one must be among the first ``truncation``.
     """
     n_levels = int(relevance.max(initial=0)) + 1
-    gains = [2.0**level - 1.0 if n_levels <= _MOST_DOUBLING else float(level) for level in range(n_levels)]
-    own = {"objective": "lambdarank", "label_gain": gains}
-    return _own_trees(X, relevance, weight, lists, rounds, {**_settings(rounds, params, seed, X.shape[0]), **own})
+    if gains is None:
+        gains = [2.0**level - 1.0 if n_levels <= _MOST_DOUBLING else float(level) for level in range(n_levels)]
+    own = {"objective": "lambdarank", "label_gain": list(gains), "lambdarank_truncation_level": truncation}
+    settings = {**_settings(rounds, params, seed, X.shape[0]), **own}
+    return _own_trees(X, relevance, weight, lists, rounds, settings, params)
 
 
 LONGEST_LIST = 10_000
@@ -101,12 +162,20 @@ _MOST_DOUBLING = 31
 
 
 def _own_trees(
-    X: Any, target: Any, weight: Floats | None, lists: Ints | None, rounds: Rounds, settings: dict[str, Any]
+    X: Any,
+    target: Any,
+    weight: Floats | None,
+    lists: Ints | None,
+    rounds: Rounds,
+    settings: dict[str, Any],
+    shape: TreeShape,
 ) -> Forest:
     lightgbm = _import_lightgbm()
     if X.shape[1] == 0:
         return Forest.constant(0.0)
-    train = lightgbm.Dataset(_plain_csr(X), target, weight=weight, group=lists, params=settings).construct()
+    sets = _sets_of(X, shape)
+    more = {"weight": weight, "group": lists, "params": settings, "categorical_feature": list(sets)}
+    train = lightgbm.Dataset(_handed_over(X, sets), target, **more).construct()
     if not _can_split(train):
         return Forest.constant(0.0)
     booster = lightgbm.Booster(settings, train)
@@ -116,7 +185,27 @@ def _own_trees(
             break
         if booster.update():
             break  # no split is possible, nor will be
-    return Forest.from_lightgbm(booster.model_to_string())
+    return Forest.from_lightgbm(booster.model_to_string(), sets)
+
+
+def _sets_of(X: Any, shape: TreeShape) -> dict[int, Categories]:
+    """Return what there is to know of the columns of categories in training rows."""
+    return {k: Categories(n, bool(np.isnan(X[:, k]).any())) for k, n in sorted(shape.categories.items())}
+
+
+def _handed_over(X: Any, sets: Mapping[int, Categories]) -> Any:
+    """Return rows as LightGBM takes them: a missing category, which it would send to the right, is one more category.
+
+    Sparse matrices, not arrays, are what it takes; of an entry given in parts it would see one part.
+    """
+    if sp.issparse(X):
+        return sp.csr_matrix(each_entry_once(X))
+    if not sets:
+        return X
+    out = np.array(X, order="K")
+    for k, column in sets.items():
+        out[np.isnan(out[:, k]), k] = column.n
+    return out
 
 
 def _can_split(train: Any) -> bool:
@@ -134,7 +223,7 @@ def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[
         "force_col_wise": True,
         "seed": seed,
         "num_threads": _n_threads(n_rows),
-        "use_missing": False,
+        "use_missing": True,
         "zero_as_missing": False,
         "learning_rate": rounds.learning_rate,
         "num_leaves": shape.max_leaf_nodes,
@@ -145,7 +234,24 @@ def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[
         "feature_fraction_bynode": shape.max_features,
         "bagging_fraction": shape.subsample,
         "bagging_freq": int(shape.subsample < 1.0),
-    }
+        "min_gain_to_split": shape.min_gain,
+        "min_data_per_group": shape.min_samples_leaf,
+    } | _constraints(shape)
+
+
+_METHOD = "basic"
+"""How LightGBM keeps trees monotone. Its 'intermediate' and 'advanced' ways bind less, and do not keep it: leaf by
+leaf, their trees break the constraint, most of all where values are missing."""
+
+
+def _constraints(shape: TreeShape) -> dict[str, Any]:
+    """Say in LightGBM's words what the trees must keep."""
+    out: dict[str, Any] = {}
+    if shape.signs is not None:
+        out |= {"monotone_constraints": shape.signs.tolist(), "monotone_constraints_method": _METHOD}
+    if shape.interactions is not None:
+        out["interaction_constraints"] = [list(each) for each in shape.interactions]
+    return out
 
 
 _started_in: set[int] = set()
@@ -168,18 +274,23 @@ def _n_threads(n_rows: int) -> int:
 class _Booster:
     """LightGBM's booster, through its public functions; where no column can be split, one leaf of value 0."""
 
-    def __init__(self, X: Any, validation: Validation | None, settings: dict[str, Any]) -> None:
+    def __init__(self, X: Any, validation: Validation | None, settings: dict[str, Any], shape: TreeShape) -> None:
         lightgbm = _import_lightgbm()
         self._sizes = X.shape[0], 0 if validation is None else validation.X.shape[0]
         self._booster: Any = None
+        self._apart: Any = None
+        self._sets = _sets_of(X, shape)
         if X.shape[1] == 0:
             return
-        train = lightgbm.Dataset(_plain_csr(X), np.zeros(X.shape[0]), params=settings).construct()
+        told = {"params": settings, "categorical_feature": list(self._sets)}
+        train = lightgbm.Dataset(_handed_over(X, self._sets), np.zeros(X.shape[0]), **told).construct()
         if not _can_split(train):
             return
         self._booster = lightgbm.Booster(settings, train)
-        if validation is not None:
-            rows = _plain_csr(validation.X)
+        if validation is not None and _has_other_holes(validation.X, X):
+            self._apart, self._apart_scores = validation.X, np.zeros(self._sizes[1])
+        elif validation is not None:
+            rows = _handed_over(validation.X, self._sets)
             beside = lightgbm.Dataset(rows, np.zeros(rows.shape[0]), reference=train, params=settings)
             self._booster.add_valid(beside, "validation")
 
@@ -187,18 +298,55 @@ class _Booster:
         """Add a tree; False if no split was possible."""
         if self._booster is None:
             return False
-        return not self._booster.update(fobj=lambda scores, data: (gradient, hessian))
+        grown = not self._booster.update(fobj=lambda scores, data: (gradient, hessian))
+        if grown and self._apart is not None:
+            last = self._booster.model_to_string(start_iteration=self._booster.current_iteration() - 1)
+            self._apart_scores += Forest.from_lightgbm(last, self._sets).scores(self._apart)
+        return grown
 
     def train_scores(self) -> Floats:
         return np.zeros(self._sizes[0]) if self._booster is None else _seen_by(self._booster.eval_train)
 
     def validation_scores(self) -> Floats:
+        if self._apart is not None:
+            return self._apart_scores.copy()
         return np.zeros(self._sizes[1]) if self._booster is None else _seen_by(self._booster.eval_valid)
+
+    def gains(self, n_trees: int, n_columns: int) -> list[Floats]:
+        """Return what the splits of each of the first trees have gained, column by column."""
+        if self._booster is None or n_trees == 0:
+            return []
+        return _split_gains(self._booster.model_to_string(num_iteration=n_trees), n_columns)
 
     def forest(self, n_trees: int) -> Forest:
         if self._booster is None or n_trees == 0:
             return Forest.constant(0.0)
-        return Forest.from_lightgbm(self._booster.model_to_string(num_iteration=n_trees))
+        return Forest.from_lightgbm(self._booster.model_to_string(num_iteration=n_trees), self._sets)
+
+
+def _split_gains(model: str, n_columns: int) -> list[Floats]:
+    """Return what the splits of each tree have gained, column by column."""
+    out = []
+    for block in model.split("\nTree=")[1:]:
+        lines = dict(line.partition("=")[::2] for line in block.split("\n\n", 1)[0].splitlines())
+        feature = np.array(lines.get("split_feature", "").split(), np.int64)
+        out.append(sums_at(feature, np.array(lines.get("split_gain", "").split(), float), minlength=n_columns))
+    return out
+
+
+def _has_other_holes(rows: Any, training: Any) -> bool:
+    """Say whether values are missing in columns that had none missing in training: LightGBM takes these for zeros."""
+    return bool((_holes_of(rows) & ~_holes_of(training)).any())
+
+
+def _holes_of(X: Any) -> Bools:
+    """Say which columns have a missing value."""
+    if not sp.issparse(X):
+        return np.asarray(np.isnan(X).any(axis=0))
+    X = sp.csr_array(X)
+    out = np.zeros(X.shape[1], dtype=bool)
+    out[X.indices[np.isnan(X.data)]] = True
+    return out
 
 
 def _seen_by(evaluate: Any) -> Floats:
@@ -211,11 +359,6 @@ def _seen_by(evaluate: Any) -> Floats:
 
     evaluate(measure)
     return seen[0]
-
-
-def _plain_csr(X: Any) -> Any:
-    """Sparse matrices, not arrays, are what LightGBM takes; of an entry given in parts it would see one part."""
-    return sp.csr_matrix(each_entry_once(X)) if sp.issparse(X) else X
 
 
 def _import_lightgbm() -> Any:

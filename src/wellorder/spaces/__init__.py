@@ -16,6 +16,7 @@ from .kernel import (
     resolve_gamma,
     use_single,
 )
+from .lightgbm_trees import Categories
 from .linear import (
     CoefficientSpace,
     LinearSpace,
@@ -26,6 +27,7 @@ from .linear import (
     near_zero,
     take_rows,
 )
+from .monotone_trees import monotone_violation
 from .pair_view import Pairs
 from .steps import Steps, StepSearch
 from .trees import Forest
@@ -34,6 +36,7 @@ __all__ = [
     "KERNELS",
     "BumpSearch",
     "Bumps",
+    "Categories",
     "CoefficientSpace",
     "Forest",
     "Function",
@@ -55,6 +58,7 @@ __all__ = [
     "kernel_bytes",
     "kernel_has_room",
     "linear_space",
+    "monotone_violation",
     "n_landmarks",
     "naming_columns",
     "near_zero",

@@ -158,20 +158,23 @@ def align(X: Any, group: Ints) -> Any:
     return X if moved.max() > _MOST_GROWTH * sizes.max() else X.rechunk({0: tuple(moved.tolist())}, method="tasks")
 
 
-def map_rows(function: Callable[[Any], Array], X: Any) -> Any:
-    """Return function(X), partition by partition, once somebody computes it; NaN and infinity are refused then."""
+def map_rows(function: Callable[[Any], Array], X: Any, *, holes: bool = False) -> Any:
+    """Return function(X), partition by partition, once somebody computes it.
+
+    NaN and infinity are refused then; with ``holes`` it is for the function to say what it takes.
+    """
     if X.ndim == 2:
         X = X.rechunk({1: -1})
     probe = function(np.zeros((1, *X.shape[1:]), X.dtype))  # one row tells the kind and the width of the result
     shape: dict[str, Any] = {"drop_axis": list(range(1, X.ndim))}
     if probe.ndim == 2:
         shape = {"chunks": (X.chunks[0], (probe.shape[1],))} | ({"new_axis": 1} if X.ndim == 1 else {})
-    return X.map_blocks(partial(_of_block, function), dtype=probe.dtype, meta=probe[:0], **shape)
+    return X.map_blocks(partial(_of_block, function, holes), dtype=probe.dtype, meta=probe[:0], **shape)
 
 
-def _of_block(function: Callable[[Any], Array], block: Any, block_info: Any = None) -> Array:
+def _of_block(function: Callable[[Any], Array], holes: bool, block: Any, block_info: Any = None) -> Array:
     block = _settled(block)
-    bad = _first_bad(block) if block.ndim == 2 else None
+    bad = _first_bad(block) if block.ndim == 2 and not holes else None
     if bad is not None:
         raise _not_finite(block_info[0]["array-location"][0][0], *bad)
     with one_thread():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..sweeps import Array, Floats, Ints, TreeNodes, parallel_map, tree_sums
+from ..sweeps import Array, Bools, Floats, Ints, NodeHoles, TreeNodes, goes_left, parallel_map, tree_sums
+from .lightgbm_trees import Categories, read_trees
 
 _BLOCK_ROWS = 1 << 14
 """Rows are scored in blocks of this many, or fewer where sparse rows are wide: a block is made dense at a time."""
@@ -24,6 +26,13 @@ _DTYPES: dict[str, type] = {
     "value": np.float64,
     "roots": np.int32,
 }
+
+_HOLES: dict[str, type] = {"missing_left": np.bool_}
+_SETS: dict[str, type] = {"set_size": np.int32, "member": np.bool_}
+"""What forests of older versions have not; and what only those over columns of categories have."""
+
+_OF_NODES = (*_DTYPES, *_HOLES, "set_size")
+"""The arrays with an entry a node; but for ``roots``."""
 
 _NONE = -1
 
@@ -44,6 +53,13 @@ class Forest:
         What a leaf adds to the score; 0 at other nodes.
     roots
         Where each tree begins, in ascending order.
+    missing_left
+        Whether a missing value goes left at a node; False at a leaf. None in forests of older versions, which take no
+        missing values.
+    set_size, member
+        Where a column holds the numbers of categories: how many it has, 0 at other nodes and at leaves; and, set beside
+        set in the order of the nodes, which of them go left. Any other number counts as missing. None where no node
+        looks at such a column.
 
     Examples
     --------
@@ -63,11 +79,15 @@ class Forest:
     right: Ints
     value: Floats
     roots: Ints
+    missing_left: Bools | None = None
+    set_size: Ints | None = None
+    member: Bools | None = None
 
     def __post_init__(self) -> None:
         _check_kinds(self)
         _check_links(self)
         _check_numbers(self)
+        _check_sets(self)
 
     def __len__(self) -> int:
         """How many trees there are."""
@@ -88,11 +108,16 @@ class Forest:
             raise ValueError(f"a tree looks at column {self.n_columns - 1}, but there are {n_features} columns")
 
     def scores(self, X: Any) -> Floats:
-        """Return f(x) for each row of a dense or CSR X without NaN; the same bits for any number of threads."""
+        """Return f(x) for each row of a dense or CSR X; NaN is a missing value. The same bits for any threads."""
         n, width = X.shape
         if self.n_columns > width:
             raise ValueError(f"X has {width} columns, but a tree looks at column {self.n_columns - 1}")
-        nodes, columns = self._nodes(), None
+        if self.missing_left is None and np.isnan(X.data if sp.issparse(X) else X).any():
+            raise ValueError(
+                "X contains NaN, and these trees, grown by an older wellorder, take no missing values; fit the model "
+                "anew, or fill them in"
+            )
+        nodes, holes, columns = self._nodes(), self._holes(), None
         if sp.issparse(X):
             # of wide sparse rows only the columns that the trees look at become dense
             columns = np.unique(self.feature[self.left >= 0])
@@ -103,7 +128,9 @@ class Forest:
 
         def block_scores(start: int) -> Floats:
             block = X[start : start + rows]
-            return tree_sums(nodes, block if columns is None else block[:, columns].toarray())
+            block = block if columns is None else block[:, columns].toarray()
+            # numbers alone need no look at sets and missing values
+            return tree_sums(nodes, block, holes if self.member is not None or np.isnan(block).any() else None)
 
         parts = parallel_map(block_scores, range(0, n, rows), n) if n else []
         return np.concatenate([np.empty(0), *parts])
@@ -113,55 +140,96 @@ class Forest:
         if not 0 <= n_trees <= len(self):
             raise ValueError(f"n_trees must be between 0 and {len(self)}, got {n_trees}")
         end = int(self.roots[n_trees]) if n_trees < len(self) else len(self.feature)
-        kept = {name: array[:end].copy() for name, array in self.to_arrays().items() if name != "roots"}
-        return Forest(**kept, roots=self.roots[:n_trees].copy())
+        ends = dict.fromkeys(_OF_NODES, end) | {"roots": n_trees}
+        if self.set_size is not None:
+            ends["member"] = int(self.set_size[:end].sum(dtype=np.int64))
+        return Forest(**{name: array[: ends[name]].copy() for name, array in self.to_arrays().items()})
+
+    def staged(self, X: Any) -> Iterator[Floats]:
+        """Yield f(x) for each row after each tree, to the last bit as of the forest of the first trees."""
+        total = np.zeros(X.shape[0])
+        ends = np.append(self.roots, len(self.feature))
+        members = np.zeros(len(self.feature) + 1, np.int64)
+        if self.set_size is not None:
+            np.cumsum(self.set_size, out=members[1:])
+        for begin, end in pairwise(ends.tolist()):
+            part = {name: array[begin:end] for name, array in self.to_arrays().items() if name in _OF_NODES}
+            for name in ("left", "right"):
+                part[name] = np.where(part[name] >= 0, part[name] - begin, _NONE).astype(np.int32)
+            if self.member is not None:
+                part["member"] = self.member[members[begin] : members[end]]
+            total = total + Forest(**{**part, "roots": np.zeros(1, np.int32)}).scores(X)
+            yield total
+
+    def plus(self, other: Forest) -> Forest:
+        """Return the forest with the trees of another behind its own; both of this version."""
+        assert self.missing_left is not None
+        assert other.missing_left is not None
+        shift, moved = len(self.feature), other.to_arrays()
+        for name in ("left", "right"):
+            moved[name] = np.where(moved[name] >= 0, moved[name] + shift, _NONE).astype(np.int32)
+        moved["roots"] = (other.roots + shift).astype(np.int32)
+        own = self.to_arrays()
+        if self.member is not None or other.member is not None:
+            for arrays, forest in ((own, self), (moved, other)):
+                if forest.member is None:
+                    arrays |= {"set_size": np.zeros(len(forest.feature), np.int32), "member": np.zeros(0, bool)}
+        return Forest(**{name: np.concatenate([array, moved[name]]) for name, array in own.items()})
 
     def to_arrays(self) -> dict[str, Array]:
         """Return the arrays that the forest is made of, by name."""
-        return {name: getattr(self, name) for name in _DTYPES}
+        names = (*_DTYPES, *_HOLES, *_SETS)
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Forest:
         """Rebuild a forest from :meth:`to_arrays`; a ValueError says what is wrong with arrays that hold none."""
-        if set(arrays) != set(_DTYPES):
-            raise ValueError(f"a forest has the arrays {', '.join(_DTYPES)}; got {', '.join(map(str, arrays))}")
+        if set(arrays) not in (set(_DTYPES), set(_DTYPES | _HOLES), set(_DTYPES | _HOLES | _SETS)):
+            names = ", ".join(_DTYPES | _HOLES)
+            raise ValueError(f"a forest has the arrays {names}; got {', '.join(map(str, arrays))}")
         return cls(**arrays)
+
+    def goes_left(self, x: Floats) -> Bools:
+        """Say at which nodes a row goes left; at leaves it means nothing."""
+        return goes_left(self._nodes(), self._holes(), np.arange(len(self.feature)), x[self.feature])
 
     @classmethod
     def constant(cls, value: float) -> Forest:
         """Return the forest of one leaf."""
         leaf, at = np.array([_NONE], np.int32), np.array([float(value)])
-        return cls(feature=leaf, threshold=np.zeros(1), left=leaf, right=leaf, value=at, roots=np.zeros(1, np.int32))
+        root, nowhere = np.zeros(1, np.int32), np.zeros(1, bool)
+        return cls(leaf, np.zeros(1), left=leaf, right=leaf, value=at, roots=root, missing_left=nowhere)
 
     @classmethod
-    def from_lightgbm(cls, model: str) -> Forest:
-        """Read the text that LightGBM's ``Booster.model_to_string`` writes: numeric splits, one score a row."""
-        header, *blocks = model.split("\nTree=")
-        if "num_tree_per_iteration=1\n" not in header:
-            raise ValueError("only LightGBM models with one tree a round can be read")
-        trees = [_read_tree(block) for block in blocks]
-        sizes = np.array([len(tree["feature"]) for tree in trees], np.int64)
-        roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]) if trees else np.empty(0)
-        parts: dict[str, list[Array]] = {name: [tree[name] for tree in trees] for name in _DTYPES if name != "roots"}
-        for name in ("left", "right"):
-            parts[name] = [np.where(c >= 0, c + r, c) for c, r in zip(parts[name], roots, strict=True)]
-        joined: dict[str, Array] = {
-            name: np.concatenate([np.empty(0), *part]).astype(_DTYPES[name]) for name, part in parts.items()
-        }
-        return cls(**joined, roots=roots.astype(np.int32))
+    def from_lightgbm(cls, model: str, categories: Mapping[int, Categories] | None = None) -> Forest:
+        """Read the text that LightGBM's ``Booster.model_to_string`` writes: see :func:`read_trees`."""
+        found = read_trees(model, categories or {})
+        kinds = _DTYPES | _HOLES | (_SETS if len(found["member"]) else {})
+        return cls(**{name: found[name].astype(kind) for name, kind in kinds.items()})
 
     def _nodes(self) -> TreeNodes:
-        return TreeNodes(**self.to_arrays())
+        return TreeNodes(*(getattr(self, name) for name in TreeNodes._fields))
+
+    def _holes(self) -> NodeHoles | None:
+        if self.missing_left is None:
+            return None
+        if self.set_size is None or self.member is None:
+            none = np.zeros(len(self.feature), np.int64)
+            return NodeHoles(self.missing_left, none, none, np.zeros(0, bool))
+        size = self.set_size.astype(np.int64)
+        return NodeHoles(self.missing_left, np.cumsum(size) - size, size, self.member)
 
 
 def _check_kinds(forest: Forest) -> None:
-    for name, dtype in _DTYPES.items():
+    for name, dtype in (_DTYPES | _HOLES | _SETS).items():
         array = getattr(forest, name)
+        if array is None and name not in _DTYPES:
+            continue
         if type(array) is not np.ndarray or array.ndim != 1 or array.dtype != np.dtype(dtype):
             raise ValueError(f"a forest's {name} must be one line of {np.dtype(dtype)} numbers")
         if not array.flags.c_contiguous:
             object.__setattr__(forest, name, np.ascontiguousarray(array))
-        if name != "roots" and len(array) != len(forest.feature):
+        if name in _OF_NODES and name != "roots" and len(array) != len(forest.feature):
             raise ValueError(f"a forest's {name} has {len(array)} entries for {len(forest.feature)} nodes")
 
 
@@ -192,25 +260,18 @@ def _check_numbers(forest: Forest) -> None:
         raise ValueError("a forest's thresholds and values must be finite")
 
 
-def _read_tree(block: str) -> dict[str, Array]:
-    """Read one tree: LightGBM numbers inner nodes in the order they were split, and leaf k as the child −1 − k."""
-    lines = (line.partition("=") for line in block.split("\n\n", 1)[0].splitlines())
-    fields = {name: text for name, _, text in lines}
-
-    def numbers(name: str, dtype: type) -> Array:
-        return np.array(fields.get(name, "").split(), dtype)
-
-    kind = numbers("decision_type", np.int64)
-    if fields.get("num_cat") != "0" or fields.get("is_linear", "0") != "0" or ((kind & 1) | (kind & 12 == 4)).any():
-        raise ValueError("only LightGBM trees with numeric splits, constant leaves and zeros as numbers can be read")
-    feature, value = numbers("split_feature", np.int32), numbers("leaf_value", np.float64)
-    children = {"left": numbers("left_child", np.int64), "right": numbers("right_child", np.int64)}
-    n_inner, n_leaves = len(feature), len(value)
-    none, zero = np.full(n_leaves, _NONE), np.zeros(n_leaves)
-    return {
-        "feature": np.concatenate([feature, none]),
-        "threshold": np.concatenate([numbers("threshold", np.float64), zero]),
-        "value": np.concatenate([np.zeros(n_inner), value]),
-        # leaves follow the inner nodes
-        **{side: np.concatenate([np.where(c >= 0, c, n_inner - 1 - c), none]) for side, c in children.items()},
-    }
+def _check_sets(forest: Forest) -> None:
+    leaf = forest.left == _NONE
+    if forest.missing_left is not None and forest.missing_left[leaf].any():
+        raise ValueError("a leaf of a forest says where missing values go")
+    if forest.set_size is None or forest.member is None:
+        if forest.set_size is not None or forest.member is not None:
+            raise ValueError("a forest with sets of categories has missing_left, set_size and member")
+        return
+    if forest.missing_left is None:
+        raise ValueError("a forest with sets of categories says where missing values go")
+    size = forest.set_size
+    if (size < 0).any() or size[leaf].any() or int(size.sum(dtype=np.int64)) != len(forest.member):
+        raise ValueError("a forest's sets do not have the sizes that its nodes say")
+    if forest.threshold[size > 0].any():
+        raise ValueError("a node of a forest has a threshold beside its set")

@@ -52,7 +52,8 @@ from .dispatch import (
 from .factors import Factors, Joined, Rungs, block_log_sums, centre, cover_sums, means_before, stretch_sums, sums_before
 from .games import LOGIT, N_COLUMNS, game_sweep
 from .links import Links, list_pairs, logistic_product, logistic_risk
-from .nodes import Nodes, TreeNodes, node_sums, tree_sums
+from .nodes import NodeHoles, Nodes, TreeNodes, goes_left, node_sums, tree_sums
+from .places import HeldLoss, PlacedLists, PlaceSums, SwapTerms, place_sums
 from .sides import FEW_ROWS, Edges, EdgeTable, Ladder, Side, argsort, bucket_rows, rising_sums, sort_rows
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "Edges",
     "Factors",
     "Floats",
+    "HeldLoss",
     "Ints",
     "Joined",
     "Ladder",
@@ -76,9 +78,13 @@ __all__ = [
     "Ladders",
     "Layout",
     "Links",
+    "NodeHoles",
     "Nodes",
+    "PlaceSums",
+    "PlacedLists",
     "Rungs",
     "Side",
+    "SwapTerms",
     "TreeNodes",
     "add_rows",
     "all_finite",
@@ -93,6 +99,7 @@ __all__ = [
     "dense_ranks",
     "dot",
     "game_sweep",
+    "goes_left",
     "is_tensor",
     "jit",
     "list_pairs",
@@ -108,6 +115,7 @@ __all__ = [
     "node_sums",
     "one_thread",
     "parallel_map",
+    "place_sums",
     "prefer_compiled",
     "ranges",
     "rank_there",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints
+from .arrays import Bools, Floats, Ints
 from .dispatch import jit, use_compiled
 
 # --------------------------------------------------------------------------------------------------
@@ -81,7 +81,9 @@ def _add_to_nodes(rows: Ints, code: Ints, share: Floats, payload: Floats, sums: 
 #
 # A forest is plain arrays, one entry a node. A row at node k goes to ``left[k]`` if its value of column
 # ``feature[k]`` is at most ``threshold[k]``, else to ``right[k]``; a leaf has the children −1 and adds its ``value``.
-# Whoever calls has made sure that children stand after their parents and inside the arrays: then every walk ends.
+# Where ``size[k]`` is not zero, the value is a category's number, and those among ``member[begin[k] : begin[k] +
+# size[k]]`` go left. A missing value, or the number of no category, goes to the left where ``missing_left[k]`` says so.
+# Whoever calls has made sure that children stand after their parents and sets inside the array: then every walk ends.
 
 
 _CHUNK = 1 << 18
@@ -99,30 +101,57 @@ class TreeNodes(NamedTuple):
     roots: Ints
 
 
-def tree_sums(nodes: TreeNodes, X: Floats) -> Floats:
+class NodeHoles(NamedTuple):
+    """What else the nodes know: where missing values go, and which have a set of categories in place of a threshold."""
+
+    missing_left: Bools
+    begin: Ints  # where the node's set begins in ``member``
+    size: Ints  # how many categories its column has; 0: it has a threshold
+    member: Bools
+
+
+def tree_sums(nodes: TreeNodes, X: Floats, holes: NodeHoles | None = None) -> Floats:
     """Sum the leaf values that each row of a dense X falls into, tree after tree: the same bits in both forms.
 
-    A float32 is compared as the float64 of the same value.
+    A float32 is compared as the float64 of the same value. Without ``holes`` X is without NaN.
     """
     if not use_compiled(len(X) * len(nodes.roots)):
-        return _plain_tree_sums(nodes, X)
+        return _plain_tree_sums(nodes, X, holes)
 
     out = np.zeros(len(X))
-    _add_trees(np.ascontiguousarray(X), *nodes, out)
+    if holes is None:
+        _add_trees(np.ascontiguousarray(X), *nodes, out)
+    else:
+        _add_trees_with_holes(np.ascontiguousarray(X), *nodes, *holes, out)
     return out
 
 
-def _plain_tree_sums(nodes: TreeNodes, X: Floats) -> Floats:
+def goes_left(nodes: TreeNodes, holes: NodeHoles | None, at: Ints, x: Floats) -> Bools:
+    """Say at which of some nodes a value goes left; ``x`` has one value a node."""
+    side = x <= nodes.threshold[at]
+    if holes is None:
+        return np.asarray(side)
+    size = holes.size[at]
+    is_category = (
+        (x >= 0) & (x < size) & (x == np.floor(x))
+    )  # never where the node has a threshold, or where the value is missing
+    if is_category.any():
+        place = holes.begin[at[is_category]] + x[is_category].astype(np.int64)
+        side[is_category] = holes.member[place]
+    return np.where(np.isnan(x) | ((size > 0) & ~is_category), holes.missing_left[at], side)
+
+
+def _plain_tree_sums(nodes: TreeNodes, X: Floats, holes: NodeHoles | None) -> Floats:
     n, n_trees = len(X), len(nodes.roots)
     out = np.zeros(n)
     rows = max(1, _CHUNK // max(n_trees, 1))
     for a in range(0, n if n_trees else 0, rows):
-        leaves = _walk(nodes, X[a : a + rows])
+        leaves = _walk(nodes, X[a : a + rows], holes)
         out[a : a + rows] = np.cumsum(nodes.value[leaves], axis=0)[-1]  # a plain sum would not add tree after tree
     return out
 
 
-def _walk(nodes: TreeNodes, X: Floats) -> Ints:
+def _walk(nodes: TreeNodes, X: Floats, holes: NodeHoles | None) -> Ints:
     """Return the leaf of each tree that each row falls into, one line a tree."""
     place = np.repeat(nodes.roots, len(X))
     row = np.tile(np.arange(len(X)), len(nodes.roots))
@@ -130,8 +159,8 @@ def _walk(nodes: TreeNodes, X: Floats) -> Ints:
     # invariant: all walks but these have come to a leaf
     while walking.size:
         at = place[walking]
-        goes_left = X[row[walking], nodes.feature[at]] <= nodes.threshold[at]
-        place[walking] = at = np.where(goes_left, nodes.left[at], nodes.right[at])
+        side = goes_left(nodes, holes, at, X[row[walking], nodes.feature[at]])
+        place[walking] = at = np.where(side, nodes.left[at], nodes.right[at])
         walking = walking[nodes.left[at] >= 0]
     return place.reshape(len(nodes.roots), len(X))
 
@@ -158,4 +187,41 @@ def _add_trees(
                 # ends: children stand after their parents
                 while left[k] >= 0:
                     k = left[k] if X[i, feature[k]] <= threshold[k] else right[k]
+                out[i] += value[k]
+
+
+@jit
+def _add_trees_with_holes(
+    X: Floats,
+    feature: Ints,
+    threshold: Floats,
+    left: Ints,
+    right: Ints,
+    value: Floats,
+    roots: Ints,
+    missing_left: Bools,
+    set_begin: Ints,
+    set_size: Ints,
+    member: Bools,
+    out: Floats,
+) -> None:
+    """Do the same where values are missing, or are categories: :func:`goes_left` has the rule."""
+    n = len(X)
+    for begin in range(0, n, _ROWS):
+        end = begin + _ROWS if begin + _ROWS < n else n
+        for tree in range(len(roots)):
+            for i in range(begin, end):
+                k = roots[tree]
+                # ends: children stand after their parents
+                while left[k] >= 0:
+                    x = X[i, feature[k]]
+                    if x != x:
+                        side = missing_left[k]
+                    elif set_size[k] == 0:
+                        side = x <= threshold[k]
+                    elif 0 <= x < set_size[k] and int(x) == x:
+                        side = member[set_begin[k] + int(x)]
+                    else:
+                        side = missing_left[k]
+                    k = left[k] if side else right[k]
                 out[i] += value[k]

@@ -13,6 +13,7 @@ from ..options import (
     finite,
     jobs_option,
     json_option,
+    monotone_option,
     names,
     output_file,
     read_data,
@@ -49,6 +50,7 @@ Examples:
     callback=finite,
     help="By the clock; what is too slow for it is left out, and said so.",
 )
+@monotone_option
 @jobs_option
 @click.option("--report", metavar="FILE", callback=output_file, help="Write a report as one HTML file.")
 @click.option(
@@ -66,6 +68,7 @@ def command(
     repeats: int,
     seed: int,
     time_budget: float,
+    monotone: dict[str, int] | None,
     jobs: int | None,
     report: str | None,
     records: str | None,
@@ -97,6 +100,7 @@ def command(
             n_repeats=repeats,
             seed=seed,
             time_budget=time_budget,
+            monotone=monotone,
             records=records,
             n_jobs=jobs,
             begin=None if live is None else live.begin,

@@ -14,6 +14,7 @@ from ..options import (
     ModelCommand,
     data_options,
     json_option,
+    monotone_option,
     output_file,
     read_data,
     refuse_overwriting,
@@ -35,6 +36,7 @@ Examples:
   wellorder fit train.letor --search --metric ndcg@10 -o ranker.wo
   wellorder fit answers.csv --target verdict --levels poor,fair,good --group question -o answers.wo
   wellorder fit games.csv --items players.csv --model compare-svm -o players.wo
+  wellorder fit wines.csv --target quality --model order-boost --monotone alcohol=+,acidity=- -o wines.wo
   wellorder fit 'part-*.parquet' --engine dask --target quality -o wines.wo
 """,
 )
@@ -57,6 +59,7 @@ Examples:
     show_default=True,
     help="Measure on held-out rows how far apart scores must be to be told apart.",
 )
+@monotone_option
 @engine_options
 @seed_option
 @click.option("-o", "--output", required=True, metavar="FILE", callback=output_file, help="Where to save the model.")
@@ -68,6 +71,7 @@ def command(
     searching: bool,
     metric: str | None,
     with_bands: bool,
+    monotone: dict[str, int] | None,
     engine: str | None,
     scheduler: str | None,
     seed: int,
@@ -83,15 +87,26 @@ def command(
     """
     from ...evaluation import find_method, fit_table
     from ...persistence import save
-    from ..options import read_settings
+    from ..options import read_settings, refuse_unless_monotone
 
     refuse_overwriting([*data, roles["items"]], output)
     if metric is not None and not searching:
         raise click.UsageError(f"--metric {metric} is what a search goes by; say --search as well")
     method = find_method(name)
     params = read_settings(method.make(), settings, name)
-    one_place = {option: roles[option] for option in COMPARED}
-    check_engine(engine, scheduler, search=searching, items=roles["items"], format=roles["format_"], **one_place)
+    if monotone is not None:
+        refuse_unless_monotone(method.make().set_params(**params), name)
+        params["monotone"] = monotone
+    one_place: dict[str, Any] = {option: roles[option] for option in COMPARED}
+    check_engine(
+        engine,
+        scheduler,
+        search=searching,
+        monotone=monotone,
+        items=roles["items"],
+        format=roles["format_"],
+        **one_place,
+    )
     with dask_cluster(scheduler) if engine else nullcontext():
         table: Table | ComparisonTable
         if engine:

@@ -148,7 +148,9 @@ FAMILIES: dict[str, SharedFits] = {
     "RankBoost": SharedFits(_rounds(lambda n: RankBoost(n_estimators=n))),
     "nested": SharedFits(_costs(lambda C: NestedRanker(RankSVM(C)))),
     "OrderBoost, trees": SharedFits(
-        _rounds(lambda n: OrderBoost(learner="tree", balance="groups", max_leaf_nodes=7, n_estimators=n))
+        _rounds(
+            lambda n: OrderBoost(learner="tree", balance="groups", learning_rate=0.1, max_leaf_nodes=7, n_estimators=n)
+        )
     ),
     "LambdaRank": SharedFits(_rounds(lambda n: BoostedTrees("lambdarank", max_leaf_nodes=7, n_estimators=n))),
 }

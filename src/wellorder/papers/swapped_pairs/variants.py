@@ -106,8 +106,8 @@ class Seen(Task):
         """Return a digest of the data, and how they are seen."""
         return f"{super().fingerprint()} {self._look}"
 
-    def _encode(self, rows: Ints) -> TrainingPart:
-        part, taught_by = super()._encode(rows), self.table.take(rows).rows
+    def _encode(self, rows: Ints, for_trees: bool) -> TrainingPart:
+        part, taught_by = super()._encode(rows, False), self.table.take(rows).rows
         encoder = self._look.fit(taught_by)
         return replace(part, X=encoder.transform(taught_by), encoder=encoder)
 
