@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import special
+from threadpoolctl import threadpool_limits
 
 from ..standings import Standings
 from ..sweeps import Array, Bools, Floats, Ints
@@ -155,7 +156,8 @@ def choose_pairs(
     if not 0.0 <= min_difference < np.inf:
         raise ValueError(f"min_difference={min_difference!r} is no difference; give a number from 0 on")
     rng = np.random.default_rng(random_state)
-    beliefs = _beliefs_of(known, items, names, votes, rng)
+    with threadpool_limits(limits=1, user_api="blas"):
+        beliefs = _beliefs_of(known, items, names, votes, rng)
     wanted = Goal.of(goal, top, levels)
     wanted.cuts(len(beliefs))
     place_of = {name: place for place, name in enumerate(beliefs.names)}

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 from scipy.sparse.csgraph import breadth_first_order, connected_components
+from threadpoolctl import threadpool_limits
 
 from ..data import ComparisonTable
 from ..losses import log_total, outcome_shares
@@ -186,7 +187,8 @@ def believe(
     before = np.zeros(len(names)) if expected is None else _numbers(expected, (len(names),), "expected")
     if start is not None and list(start.names) != list(names):
         start = None
-    return _Posterior(names, counts, G, before, rng, typical_items).beliefs(start)
+    with threadpool_limits(limits=1, user_api="blas"):  # threads of BLAS wait for each other where others work as well
+        return _Posterior(names, counts, G, before, rng, typical_items).beliefs(start)
 
 
 def _check_names(items: Sequence[Any]) -> Array:
