@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import sqlite3
+from contextlib import closing
 from datetime import date
 
 import numpy as np
@@ -171,7 +173,7 @@ def test_a_format_is_one_line(tmp_path, monkeypatch):
     for name, content in (("t.ln", "x\n1\n2\n"), ("t.csv", "LINES\n1\n2\n")):  # by its suffix, by its content
         assert table(tmp_path, content, name).X.rows() == [(1.0,), (2.0,)]
     assert table(tmp_path, "x\n7\n", "t.dat", format="lines").X.rows() == [(7.0,)]
-    refuses(tmp_path, "a\n1\n", "letor, lines", format="excel")
+    refuses(tmp_path, "a\n1\n", "letor, sqlite, lines", format="excel")
 
 
 def long_content(kind):
@@ -191,7 +193,11 @@ def long_content(kind):
     }[kind]
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+STREAMS = [name for name in FORMATS if name != "sqlite"]
+"""A database is opened where it lies; all others are read from their first byte to their last."""
+
+
+@pytest.mark.parametrize("kind", STREAMS)
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("told", [False, True])
 def test_a_pipe_is_read_from_its_first_byte_to_its_last(tmp_path, kind, zipped, told):
@@ -215,7 +221,21 @@ def test_a_pipe_with_nothing_in_it_is_not_opened_again(content, problem):
         read(path, format="letor")
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_database_is_no_stream(tmp_path, zipped):
+    with closing(sqlite3.connect(tmp_path / "t.db")) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    content = (tmp_path / "t.db").read_bytes()
+    with (
+        pipe(gzip.compress(content) if zipped else content) as path,
+        pytest.raises(DataError, match="not through a pipe"),
+    ):
+        read(path)
+    with pytest.raises(DataError, match="unpacked"):
+        read(put(tmp_path, gzip.compress(content), "t.db.gz"))
+
+
+@pytest.mark.parametrize("kind", STREAMS)
 @pytest.mark.parametrize("zipped", [False, True])
 def test_no_file_takes_more_than_the_memory_there_is(tmp_path, monkeypatch, kind, zipped):
     content = long_content(kind)

@@ -173,7 +173,7 @@ def test_the_table_says_what_the_standings_say():
         assert f"{100 * standing.mean:.1f} %" in words
         assert f"{100 * standing.low:.1f}–{100 * standing.high:.1f} %" in words
         assert f"{standing.metrics['ndcg@10']:.3f}" in words
-    assert "worse p = 0.005" in words
+    assert "worse p = 0.006" in words
     assert "C = 0.1, pairs_per_item = 5" in words
     assert "svor its search would take longer" in words
 

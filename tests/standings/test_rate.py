@@ -243,11 +243,12 @@ def test_blas_is_alone_while_there_are_few_items():
         return {each["filepath"]: each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
 
     with threadpool_limits(limits=2, user_api="blas"):
-        assert set(threads().values()) == {2}
+        usual = threads()
+        assert 2 in usual.values()  # some libraries that other tests load have one thread whatever they are told
         with one_thread_if_few(10):
             assert set(threads().values()) == {1}
         with one_thread_if_few(100_000):
-            assert set(threads().values()) == {2}
+            assert threads() == usual
 
 
 def test_both_bad_is_an_outcome_of_its_own():

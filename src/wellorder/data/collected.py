@@ -31,7 +31,8 @@ def read_collected(path: PathLike) -> Sheet:
     try:
         columns, rows = _ballots(source)
     except sqlite3.Error as error:
-        raise DataError(source, f"it cannot be read as an SQLite database ({error}); is it complete?") from None
+        what = "give the whole file itself, unpacked and not through a pipe"
+        raise DataError(source, f"it cannot be read as an SQLite database ({error}); {what}") from None
     if not rows:
         raise DataError(source, "there are no votes in it yet; open the links of 'wellorder collect', and judge")
     frame = pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
