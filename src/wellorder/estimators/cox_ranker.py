@@ -58,8 +58,8 @@ class CoxProblem(Objective):
 class CoxRanker(LinearRanker):
     r"""Cox's proportional hazards with a ridge penalty, for censored times.
 
-    .. math:: \min_w \; \tfrac{\alpha}{2} \|w\|^2 - \sum_{i: \text{event}} \Big( \eta_i -
-              \log \sum_{t_j \ge t_i} e^{\eta_j} \Big), \qquad \eta = -X w
+    .. math:: \min_w \; \tfrac{\alpha}{2} \|w\|^2 - \sum_{i: \text{event}} \Bigl( \eta_i -
+              \log \sum_{t_j \ge t_i} e^{\eta_j} \Bigr), \qquad \eta = -X w
 
     Scores are −η: a higher one lives longer, and ``predict_risk`` is the log hazard that medicine expects. Groups of
     :class:`~wellorder.Times` are strata with a baseline hazard of their own. A baseline that is hard to beat where

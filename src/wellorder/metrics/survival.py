@@ -19,7 +19,7 @@ def concordance(
 ) -> float:
     r"""Harrell's C, or Uno's: the share of pairs known to be ordered in time that the scores put in this order.
 
-    .. math:: C = \sum_{i \text{ outlived } j} v_j \, \big([s_i > s_j] + \tfrac12 [s_i = s_j]\big) \, / \,
+    .. math:: C = \sum_{i \text{ outlived } j} v_j \, \bigl([s_i > s_j] + \tfrac12 [s_i = s_j]\bigr) \, / \,
               \sum_{i \text{ outlived } j} v_j
 
     with the pairs and weights v of :class:`~wellorder.Times`: all the same for Harrell's, by inverse probability of
