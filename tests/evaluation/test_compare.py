@@ -274,9 +274,9 @@ def fake(monkeypatch):
     def set_up(seconds, problem=lambda name, split: None, stopped=lambda name, split: False):
         calls = []
 
-        def run_trial(task, name, method, split, protocol, *, seconds, limit, one_fit, key):
+        def run_trial(task, name, method, split, protocol, *, seconds, one_fit, key):
             calls.append((name, split.repeat, split.fold))
-            took, failed, seconds = time_of(name, split), problem(name, split), min(seconds, limit)
+            took, failed = time_of(name, split), problem(name, split)
             if took > seconds:
                 took, failed = seconds, f"{trials.OUT_OF_TIME}its search did not finish within {seconds:.1f} s"
             value = np.nan if failed else 0.2 + 0.01 * split.fold + 0.001 * len(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
 import signal
@@ -41,8 +40,6 @@ class Trial:
     key: str
     prepared: float = 0.0
     """Seconds that the key took: the first of a split encodes the training part, for all."""
-    limit: float = math.inf
-    """Seconds after which its search and its fit end with the best they have."""
     one_fit: float = 0.0
     """About what a fit to the training part takes; 0 where nobody knows."""
 
@@ -93,7 +90,6 @@ class TrialPool:
                     trial.split,
                     self._protocol,
                     seconds=seconds,
-                    limit=trial.limit,
                     one_fit=trial.one_fit,
                     key=trial.key,
                 )
@@ -195,7 +191,6 @@ def _run_elsewhere(
             trial.split,
             protocol,
             seconds=seconds,
-            limit=trial.limit,
             one_fit=trial.one_fit,
             key=trial.key,
         )
