@@ -348,7 +348,7 @@ class BoardRun:
         """Seconds of all trials used so far, in this run or an earlier one."""
         self._seconds_of: defaultdict[str, list[float]] = defaultdict(list)
         self._one_fit: dict[str, float] = {}
-        """About what a fit of each method takes, by the pilot, and then by the quickest that was done."""
+        """About what a fit of each method takes, by the pilot, and then by what was done."""
         self._n_begun = 1  # repeats
         self._n_told = 0
         self._n_cut = 0
@@ -470,8 +470,8 @@ class BoardRun:
             if known is None or known.problem is not None:
                 share = max(end - time.perf_counter(), 0.0) / (len(names) - n_done)
                 pilot = pilot_seconds(self.task, METHODS[name], split, self.protocol, share)
-                self._one_fit[name] = pilot.one_fit
                 fit = pilot.one_fit if pilot.is_whole else _AT_LEAST * pilot.one_fit
+                self._one_fit[name] = fit
                 reckoned[name] = fit, pilot.seconds
             else:
                 reckoned[name] = known.seconds, known.seconds
@@ -482,7 +482,8 @@ class BoardRun:
         self, reckoned: Mapping[str, tuple[float, float]], n_splits: int, behind: Collection[str] = ()
     ) -> dict[str, Needs]:
         """Return what methods need on each of so many splits, given what a fit takes, and one with its search."""
-        share, needs = self.budget.share(self.spent, len(reckoned) * n_splits), {}
+        share = self.budget.share(self.spent, len(reckoned) * n_splits)
+        needs: dict[str, Needs] = {}
         for name, (fit, whole) in reckoned.items():
             cheap = min(whole, _CHEAP_BEHIND * share if name in behind else _CHEAP * share)
             fit = max(fit, cheap)
@@ -494,9 +495,11 @@ class BoardRun:
         reckoned = {}
         for name in self.active:
             own = [record for record in self.used if record.method == name]
-            fits = [record.fit_seconds + record.predict_seconds for record in own if not record.unfinished]
+            fits = [record for record in own if not record.unfinished]
             wholes = [record.seconds for record in own if not record.stopped]
-            fit = float(np.mean(fits)) if fits else _AT_LEAST * max(record.seconds for record in own)
+            longest = _AT_LEAST * max(record.seconds for record in own)
+            fit = float(np.mean([each.fit_seconds + each.predict_seconds for each in fits])) if fits else longest
+            self._one_fit[name] = min((each.fit_seconds for each in fits), default=longest)
             reckoned[name] = fit, float(np.mean(wholes)) if wholes else np.inf
         return self._in_tiers(reckoned, n_splits, self._far_behind())
 
@@ -653,8 +656,6 @@ class BoardRun:
         self.used.append(record)
         self.spent += record.spent_seconds
         self._seconds_of[record.method].append(record.seconds)
-        if record.problem is None and not record.unfinished:
-            self._one_fit[record.method] = min(record.fit_seconds, self._one_fit.get(record.method, np.inf))
         if record.problem is not None:
             self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME), for_time=is_late(record))
 
