@@ -110,9 +110,9 @@ class Budget:
             more = [each[tier] - each[tier - 1] if tier and each[tier - 1] < np.inf else each[tier] for each in waiting]
             mine = more[waiting.index(own)]
             level = self.limit(seconds_per_split, more, n_splits, spent)
-            total += min(_SLACK * mine, level)
             if level < max(more):  # nothing is left for later tiers
-                return min(total, self.left(spent))
+                return min(total + min(max(mine, (_SLACK - 1.0) * total), level), self.left(spent))
+            total += mine
             spent += sum(more) * n_splits + (self.n_jobs - 1) * max(more)
         rest = max(self.left(spent) * self.n_jobs - sum(seconds_per_split.values()) * (n_splits - 1), 0.0)
         return total + rest / (n_splits + self.n_jobs - 1)

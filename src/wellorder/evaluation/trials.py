@@ -36,7 +36,7 @@ from .methods import grid_of, make_seeded
 from .records import MOST_HELD_OUT, Record, plain
 from .searching import choose_params, sample_part, sample_size
 from .splits import Split
-from .tasks import Task
+from .tasks import Task, TrainingPart
 
 # --------------------------------------------------------------------------------------------------
 # Which versions computed a result.
@@ -177,18 +177,7 @@ def run_trial(
             model = _make(method, seed, protocol)
             part = task.training_part(split.train, model)
             with deadline(left) as searching:
-                params = choose_params(
-                    model,
-                    grid_of(method, part.size, judged[0]),
-                    part,
-                    n_folds=protocol.inner_folds,
-                    seed=seed,
-                    metric=judged[0],
-                    deadline=left,
-                    most=method.most_searched,
-                    one_fit=one_fit,
-                    times=None if task.times is None else task.times[split.train],
-                )
+                params = _search(task, method, model, part, split, protocol, left, one_fit)
             searched = time.perf_counter()
             with deadline(left) as fitting:
                 part.fit(model.set_params(**params))
@@ -225,6 +214,32 @@ def run_trial(
         allowed_seconds=seconds if stopped else 0.0,
         unfinished=fitting.stopped,
         notes=tuple(sorted(set(heard))),
+    )
+
+
+def _search(
+    task: Task,
+    method: Method,
+    model: Any,
+    part: TrainingPart,
+    split: Split,
+    protocol: Protocol,
+    left: Callable[[], float],
+    one_fit: float,
+) -> dict[str, Any]:
+    """Choose a model's parameters by folds of the training part alone."""
+    metric = protocol.measures[0]
+    return choose_params(
+        model,
+        grid_of(method, part.size, metric),
+        part,
+        n_folds=protocol.inner_folds,
+        seed=trial_seed(protocol, split),
+        metric=metric,
+        deadline=left,
+        most=method.most_searched,
+        one_fit=one_fit,
+        times=None if task.times is None else task.times[split.train],
     )
 
 
