@@ -286,6 +286,9 @@ _CHEAP_BEHIND = 0.1
 _SLACK = 1.5
 """How many times what it is reckoned to need a method may take: it may need a little more."""
 
+_AS_GOOD = 0.5
+"""The part of what it had on other splits that a method must have had, where it is cut short, to be compared."""
+
 _AT_LEAST = 2.0
 """How many times as long as it has taken so far a fit is reckoned to take that has not ended yet."""
 
@@ -563,15 +566,17 @@ class BoardRun:
         trials = [self._trial(name, split) for split in splits for name in names]
         done: dict[int, Record] = {}
         share = self._sharing(names, needs, n_splits, done)
-        stopped = {record.method for record in self.used if record.stopped}
+        given: dict[str, float] = {}
+        for record in self.used:
+            if record.stopped:
+                given[record.method] = min(record.allowed_seconds, given.get(record.method, np.inf))
         # what was done before is not cut short now: the more so as those that wait take whatever there is
-        least = [0.0 if name in stopped else needs[name][2] for name in names]
+        least = {name: _AS_GOOD * given[name] if name in given else needs[name][2] for name in names}
 
         def allow(place: int, spent: float) -> float | None:
             left, place = self.budget.left(spent), place % len(names)
-            return None if left == 0 else min(max(share(place, spent), least[place]), left)
-
-        planned = {name: allow(place, self.spent) or 0.0 for place, name in enumerate(names)}
+            done_before = 0.0 if names[place] in given else least[names[place]]
+            return None if left == 0 else min(max(share(place, spent), done_before), left)
 
         try:
             self._run(trials, allow, done)
@@ -579,7 +584,7 @@ class BoardRun:
         except KeyboardInterrupt:
             for place in sorted(done):
                 if trials[place].name in self.active and not _ends_here(
-                    done[place], self.budget.left(self.spent), planned
+                    done[place], self.budget.left(self.spent), least
                 ):
                     self._use(done[place])
             raise
@@ -590,7 +595,7 @@ class BoardRun:
                 continue
             # out of time is no fault of the method: it has done earlier splits, and stays for these
             left = self.budget.left(self.spent)
-            if left == 0 or place not in done or _ends_here(done[place], left, planned):
+            if left == 0 or place not in done or _ends_here(done[place], left, least):
                 return False
             self._use(done[place])
         return True
@@ -710,9 +715,9 @@ class BoardRun:
         return Trial(name, METHODS[name], split, key, prepared, self._one_fit.get(name, 0.0))
 
 
-def _ends_here(record: Record, left: float, planned: Mapping[str, float]) -> bool:
+def _ends_here(record: Record, left: float, least: Mapping[str, float]) -> bool:
     """Say whether a trial was out of time as all time was up (``left`` when it was begun), and not by its share."""
-    return is_late(record) or (record.stopped and left < planned[record.method])
+    return is_late(record) or (record.stopped and left < least[record.method])
 
 
 def _may_do_better(known: Record, seconds: float) -> bool:
