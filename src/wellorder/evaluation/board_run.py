@@ -477,7 +477,7 @@ class BoardRun:
                 self._one_fit[name] = fit
                 reckoned[name] = fit, pilot.seconds
             else:
-                reckoned[name] = known.seconds, known.seconds
+                reckoned[name] = _reckoned([known])
         self.spent += (time.perf_counter() - began) * self.budget.n_jobs  # nobody else is at work meanwhile
         return self._in_tiers(reckoned, self.n_folds)
 
@@ -498,12 +498,10 @@ class BoardRun:
         reckoned = {}
         for name in self.active:
             own = [record for record in self.used if record.method == name]
-            fits = [record for record in own if not record.unfinished]
-            wholes = [record.seconds for record in own if not record.stopped]
-            longest = _AT_LEAST * max(record.seconds for record in own)
-            fit = float(np.mean([each.fit_seconds + each.predict_seconds for each in fits])) if fits else longest
-            self._one_fit[name] = min((each.fit_seconds for each in fits), default=longest)
-            reckoned[name] = fit, float(np.mean(wholes)) if wholes else np.inf
+            reckoned[name] = _reckoned(own)
+            self._one_fit[name] = min(
+                (each.fit_seconds for each in own if not each.unfinished), default=reckoned[name][0]
+            )
         return self._in_tiers(reckoned, n_splits, self._far_behind())
 
     def _far_behind(self) -> set[str]:
@@ -713,6 +711,14 @@ class BoardRun:
         key = trial_key(self.task, name, METHODS[name], split, self.protocol)
         prepared = cutting + time.perf_counter() - began
         return Trial(name, METHODS[name], split, key, prepared, self._one_fit.get(name, 0.0))
+
+
+def _reckoned(records: Sequence[Record]) -> tuple[float, float]:
+    """Return about what a method takes on a split for its fit, and with its search, by what it has done."""
+    fits = [each.fit_seconds + each.predict_seconds for each in records if not each.unfinished]
+    wholes = [each.seconds for each in records if not each.stopped]
+    fit = float(np.mean(fits)) if fits else _AT_LEAST * max(each.seconds for each in records)
+    return fit, float(np.mean(wholes)) if wholes else np.inf
 
 
 def _ends_here(record: Record, left: float, least: Mapping[str, float]) -> bool:
