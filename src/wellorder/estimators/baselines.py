@@ -15,6 +15,7 @@ from ..losses import LOSSES, risk_at
 from ..methods import Grid, Method, Size, for_columns, too_many_columns
 from ..metrics import AnyMetric, Metric, parse
 from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swapped_weight
+from ..spaces import row_scores
 from ..state import Part, figure, floats, place
 from ..sweeps import Floats
 from .base import Ranker, as_order, check_option, check_positive, refuse_no_pairs, validate_data
@@ -34,7 +35,7 @@ class LinearRanker(Ranker):
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return np.asarray(X @ self.coef_)
+        return row_scores(X, self.coef_)
 
     def _fitted_state(self) -> dict[str, Part]:
         return super()._fitted_state() | {"coef_": floats("d")}
