@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
+from narwhals.dependencies import is_pandas_dataframe, is_polars_dataframe
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -49,12 +50,19 @@ def is_frame(X: Any) -> bool:
     """Say whether this is a table with named columns: ours, of polars, of pandas or the like."""
     if isinstance(X, Table):
         return isinstance(X.X, pl.DataFrame)
+    if is_pandas_dataframe(X) or is_polars_dataframe(X):
+        return True
     return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
 
 
+def names_columns(X: Any) -> bool:
+    """Say whether this is a table with named columns, or a list of dicts, which is read as one."""
+    return is_records(X) or is_frame(X)
+
+
 def column_names(X: Any) -> list[str]:
-    """Return the names of a frame's columns, as text."""
-    return [str(name) for name in _frame(X).columns]
+    """Return the names of the columns of a frame, or of a list of dicts, as text."""
+    return Records(X).columns if is_records(X) else FrameRows(X.X if isinstance(X, Table) else X).columns
 
 
 def read_columns_of(X: Any, names: list[str]) -> dict[str, Array]:
@@ -64,7 +72,10 @@ def read_columns_of(X: Any, names: list[str]) -> dict[str, Array]:
 
 
 def to_polars(X: Any) -> pl.DataFrame:
-    """Return any frame as polars holds it: Float64 and String columns."""
+    """Return any frame, or list of dicts, as polars holds it: Float64 and String columns."""
+    if is_records(X):
+        rows = Records(X)
+        return pl.DataFrame([to_series(name, rows.column(name)) for name in rows.columns])
     frame = _frame(X)
     return pl.DataFrame([_to_polars(str(name), frame[name]) for name in frame.columns])
 
@@ -83,7 +94,7 @@ def sheet_of(X: Any) -> Sheet:
 
 def own_levels(X: Any, target: str | None) -> tuple[Hashable, ...] | None:
     """Return the levels of a frame's column, from worst to best, where it has an order of its own; else None."""
-    own = own_order(X[target]) if target in column_names(X) else None
+    own = own_order(X[target]) if is_frame(X) and target in column_names(X) else None
     return own[0] if own is not None and own[1] else None
 
 
@@ -253,7 +264,7 @@ def category_codes(
         entries = [None if value != value else value for value in values.tolist()]
     else:
         entries = values.tolist()
-    codes = np.fromiter((code_of.get(entry, -1) for entry in entries), np.int64, len(entries))
+    codes = np.fromiter(map(code_of.get, entries, repeat(-1)), np.int64, len(entries))
     if categories and (codes < 0).any():
         row = int(np.argmax(codes < 0))
         shown = "a missing value" if entries[row] is None else f"the value {entries[row]!r}"
@@ -556,7 +567,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, data frame, array or CSR matrix
+        X : Table, data frame, list of dicts, array or CSR matrix
         y : ignored
         """
         X = _features(X)
@@ -580,7 +591,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, data frame, array or CSR matrix
+        X : Table, data frame, list of dicts, array or CSR matrix
         """
         check_is_fitted(self)
         places = X.places if isinstance(X, Table) else None
@@ -608,7 +619,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, data frame, array or CSR matrix
+        X : Table, data frame, list of dicts, array or CSR matrix
         """
         check_is_fitted(self)
         X = _features(X)
@@ -650,7 +661,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
     def widths(self) -> list[int]:
         """Return how many columns of the output each column of the table becomes."""
-        columns = zip(self.scales_, self.flagged_, self.categories_, strict=True)
+        columns = zip(self.scales_.tolist(), self.flagged_.tolist(), self.categories_, strict=True)
         widths = [
             int(scale > 0) + int(flagged) if categories is None else len(categories)
             for scale, flagged, categories in columns
@@ -786,7 +797,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             if width != self.n_features_in_:
                 raise ValueError(f"X has {width} features, but the encoder was fitted on {self.n_features_in_}")
             return _rows_of(X, self.columns_)
-        if not is_records(X) and not is_frame(X):
+        if not names_columns(X):
             raise ValueError(
                 "the model was fitted on named columns; give a table, a data frame or a list of dicts with the same "
                 "ones"
@@ -854,12 +865,12 @@ def _layout_of(X: Any) -> str:
     if sp.issparse(X):
         filled = X.nnz / max(1, X.shape[0] * X.shape[1])
         return "sparse" if filled < _DENSE_FROM else "numbered"
-    return "columns" if is_records(X) or is_frame(X) else "array"
+    return "columns" if names_columns(X) else "array"
 
 
 def _names(X: Any, layout: str) -> list[str]:
     if layout == "columns":
-        return Records(X).columns if is_records(X) else column_names(X)
+        return column_names(X)
     X = np.asarray(X) if layout == "array" else X
     if X.ndim != 2:
         raise ValueError(f"expected a table or a 2d array, got an array of shape {X.shape}")

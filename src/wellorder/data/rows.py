@@ -60,7 +60,9 @@ class Records:
     """Rows that are dicts: a key that a row lacks is missing there, and so are None and NaN."""
 
     def __init__(self, rows: Sequence[Mapping[Any, Any]]) -> None:
-        strange = next((row for row, each in enumerate(rows) if not isinstance(each, Mapping)), None)
+        strange = None
+        if set(map(type, rows)) != {dict}:
+            strange = next((row for row, each in enumerate(rows) if not isinstance(each, Mapping)), None)
         if strange is not None:
             raise ValueError(
                 f"row {strange} (from 0) is {type(rows[strange]).__name__}, and row 0 is a dict; give a dict a row"
@@ -111,11 +113,18 @@ class FrameRows:
 
     def __init__(self, X: Any) -> None:
         self._native = X
-        self._frame = nw.from_native(X, eager_only=True)
-        self._name = {str(name): name for name in self._frame.columns}
+        self._is_pandas, self._is_polars = is_pandas_dataframe(X), is_polars_dataframe(X)
+        columns = list(X.columns) if self._is_pandas or self._is_polars else self._frame.columns
+        self._name = {str(name): name for name in columns}
+        if len(self._name) < len(columns):
+            self._name = {str(name): name for name in self._frame.columns}  # narwhals refuses what is there twice
 
     def __len__(self) -> int:
-        return len(self._frame)
+        return len(self._native if self._is_pandas or self._is_polars else self._frame)
+
+    @cached_property
+    def _frame(self) -> nw.DataFrame[Any]:
+        return nw.from_native(self._native, eager_only=True)
 
     @property
     def columns(self) -> list[str]:
@@ -128,23 +137,27 @@ class FrameRows:
 
     def column(self, name: str) -> Array:
         """Return one column."""
-        return read_values(self._frame[self._name[name]])
+        if self._is_pandas or self._is_polars:
+            listed = self._native[self._name[name]].to_list()
+            if _are_text(listed):
+                return _objects(listed)
+        return read_values(self._frame.get_column(self._name[name]))
 
     def numbers(self, names: Sequence[str]) -> tuple[Floats, list[int]]:
         """Read the columns of plain types at once; those of other libraries' frames have to be looked at."""
         given = [self._name[name] for name in names]
         plain: list[int] = []
-        if is_pandas_dataframe(self._native):
+        if self._is_pandas:
             part = self._native[given]
             plain = [k for k, kind in enumerate(part.dtypes) if isinstance(kind, np.dtype) and kind.kind in _PLAIN]
             if len(plain) == len(names):
                 return part.to_numpy(dtype=np.float64), []
             found = part.iloc[:, plain].to_numpy(dtype=np.float64).T
-        elif is_polars_dataframe(self._native):
+        elif self._is_polars:
             columns = [self._native.get_column(name).to_numpy() for name in given]
             plain = [k for k, column in enumerate(columns) if column.dtype.kind in _PLAIN]
             found = np.array([columns[k] for k in plain], dtype=np.float64)
-        out = np.empty((len(names), len(self._frame)))
+        out = np.empty((len(names), len(self)))
         if plain:
             out[plain] = found
         return out.T, sorted({*range(len(names))} - {*plain})
@@ -192,17 +205,29 @@ def read_values(series: nw.Series[Any]) -> Array:
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return _numbers(series)
     if series.dtype == nw.String and not series.null_count():
-        out = np.empty(len(series), dtype=object)
-        out[:] = series.to_list()
-        return out
+        return _objects(series.to_list())
     return from_objects(as_objects(series.to_list()))
 
 
 def from_objects(entries: Array) -> Array:
     """Return objects (None where missing) as numbers if all are such, otherwise as text."""
+    if _are_text(entries.tolist()):
+        return entries
     if all(entry is None or isinstance(entry, Real | np.bool_) for entry in entries):
         return np.array([np.nan if entry is None else float(entry) for entry in entries])
     return as_objects(None if entry is None else str(entry) for entry in entries)
+
+
+def _are_text(entries: list[Any]) -> bool:
+    """Say whether all entries that are not missing are text, and there are some."""
+    kinds = set(map(type, entries))
+    return str in kinds and kinds <= {str, type(None)}
+
+
+def _objects(entries: list[Any]) -> Array:
+    out = np.empty(len(entries), dtype=object)
+    out[:] = entries
+    return out
 
 
 def _numbers(series: nw.Series[Any]) -> Array:
