@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
 from ..deadline import time_is_up, warn_of_time
@@ -232,6 +231,8 @@ class RidgeRanker(LinearRanker):
             rows = X if len(judged) == X.shape[0] else X[judged]
             target = (order.values if self.on == "grades" else grade_ranks(order))[judged]
             weight = None if order.weight is None else order.weight[judged]
+        from sklearn.linear_model import Ridge
+
         solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
         self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
         self.n_groups_ = order.n_groups
