@@ -184,7 +184,7 @@ def _rows_to_check(job: Job, target: Target, check: Any) -> Any:
 def _as_form_takes(form: Form, check: Any) -> Any:
     if isinstance(check, Mapping):
         return check
-    from ..data.encode import column_names, is_frame, read_columns_of
+    from ..data import column_names, is_frame, read_columns_of
 
     if not is_frame(check):
         return np.asarray(check)
@@ -226,7 +226,7 @@ def _model_scores(job: Job, rows: Any) -> Array:
         return np.asarray(model.decision_function(list(rows[job.form.columns[0].name])))
     import polars as pl
 
-    from ..data.encode import to_series
+    from ..data import to_series
 
     return list_scores(model, pl.DataFrame([to_series(name, np.asarray(values)) for name, values in rows.items()]))
 
