@@ -16,6 +16,9 @@ from .forms import BumpSum, Feature, Form, InputColumn, KernelSum, Move, Rated, 
 _MOST_PLACES = 2_000
 """Values of a column that are of interest, at most."""
 
+WIDE = 10_000
+"""Rows of a matrix with more columns are told by those that are looked at."""
+
 _SEVERAL = 0.5
 """The share of a row's entries that are drawn around the column's middle; the others are places of interest."""
 
@@ -31,7 +34,7 @@ def sample_rows(
     missing: bool = True,
     nothing: float = 0.0,
 ) -> Any:
-    """Return rows as the form takes them: a matrix, or a dict of columns by name.
+    """Return rows as the form takes them: a matrix, or, also of one that is very wide, a dict of columns by name.
 
     Parameters
     ----------
@@ -55,7 +58,7 @@ def sample_rows(
         ]
     if is_single:
         columns = [_single(values) if values.dtype.kind == "f" else values for values in columns]
-    if form.named:
+    if form.named or form.width > WIDE:
         return {column.name: values for column, values in zip(form.columns, columns, strict=True)}
     out = np.zeros((n_rows, form.width))
     for column, values in zip(form.columns, columns, strict=True):
