@@ -43,7 +43,7 @@ from .forms import (
 _TREES = "ai.onnx.ml"
 
 _OPSETS = {"": 18, _TREES: 5}
-"""The first version of the second with trees in double precision all the way; onnxruntime reads it from 1.20 on."""
+"""The first version of the second with trees in double precision all the way; onnxruntime reads it from 1.21 on."""
 
 _FILE = 10
 """The version of the file itself: the first that may hold these operators."""
@@ -530,9 +530,7 @@ def _trees(graph: Graph, x: Value, trees: Trees) -> Value:
     is_leaf = trees.left < 0
     alone = is_leaf[trees.roots]
     constant = float(trees.value[trees.roots[alone]].sum())
-    is_leaf_of_tree = is_leaf.copy()
-    is_leaf_of_tree[trees.roots] = False
-    inner, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf_of_tree)
+    inner, leaves = np.flatnonzero(~is_leaf), _leaves(trees)
     if not len(inner):
         return _plus(graph, _zeros(graph, x), constant)
     feature, threshold = trees.feature.astype(np.int64), trees.threshold.astype(float)
@@ -561,6 +559,22 @@ def _trees(graph: Graph, x: Value, trees: Trees) -> Value:
         leaf_weights=graph.tensor(trees.value[leaves].astype(float)),
     )
     return _plus(graph, total, constant)
+
+
+def _leaves(trees: Trees) -> Ints:
+    """Return the leaves of trees that are more than a leaf, in the order in which they are numbered.
+
+    First come those beside a root's other, inner child, so that the numbers of the two differ: the leaf of the t-th tree
+    is at most the t-th, and t roots stand before the inner child. Where they are the same, onnxruntime up to 1.23 takes
+    the root for a leaf.
+    """
+    is_leaf = trees.left < 0
+    roots = trees.roots[~is_leaf[trees.roots]]
+    sides = np.column_stack([trees.left[roots], trees.right[roots]])
+    beside = sides[is_leaf[sides] & ~is_leaf[sides[:, ::-1]]]
+    others = is_leaf.copy()
+    others[trees.roots], others[beside] = False, False
+    return np.concatenate([beside, np.flatnonzero(others)])
 
 
 def _with_sets(graph: Graph, x: Value, trees: Trees, feature: Ints, threshold: Floats) -> Value:
