@@ -98,6 +98,25 @@ def form_of(model: Any) -> Form:
     return _form(columns, width, False, model, ())
 
 
+def form_or_columns(model: Any) -> Form:
+    """Return a model's form; where it has none, one of the columns that it takes, whose scores are all zero."""
+    try:
+        return form_of(model)
+    except ExportError:
+        pass
+    if hasattr(model, "best_estimator_"):
+        return form_or_columns(model.best_estimator_)
+    if isinstance(model, TableRanker) and model.encoder_ is not None:
+        encoder, features = model.encoder_, tuple(encoded(model.encoder_))
+        columns, width = _table_columns(encoder), int(encoder.n_features_in_)
+        named = encoder.layout_ == "columns"
+    else:
+        width, named = int(model.n_features_in_), False
+        columns = tuple(Column(f"x{place}", "number", place) for place in range(width))
+        features = tuple(Feature(place) for place in range(width))
+    return Form(columns, width, named, Piece(features, Linear(np.zeros(len(features)))))
+
+
 def _form(columns: tuple[Column, ...], width: int, named: bool, model: Any, features: Sequence[Feature]) -> Form:
     """Return the form of a model of rows, behind the features that an encoder makes of the columns."""
     score, grades, rule = _score(model), _grades(model), _pair_rule(model)
