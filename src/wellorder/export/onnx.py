@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,9 +37,14 @@ from .forms import (
     Sum,
     Trees,
     apply_step,
+    chances_of,
     feature_values,
+    outcomes,
+    pair_chances,
     read_rows,
 )
+from .one_kind import stumps
+from .target import Job, Scored, Target
 
 _TREES = "ai.onnx.ml"
 
@@ -446,7 +452,7 @@ def _function(graph: Graph, x: Value, function: Function) -> Value:
         case Bumps():
             return _bumps(graph, x, function)
         case Steps():
-            return _stumps(graph, x, function)
+            return _trees(graph, x, stumps(function))  # added one by one: equal rows have equal sums
 
 
 def _blocks(n: int) -> list[slice]:
@@ -501,30 +507,6 @@ def _zeros(graph: Graph, x: Value) -> Value:
     return graph.add("ConstantOfShape", shape, value=graph.tensor(np.zeros(1)))
 
 
-def _stumps(graph: Graph, x: Value, steps: Steps) -> Value:
-    """Write steps as trees of one split: they are added one after the other, so that equal rows have equal sums."""
-    n = len(steps.weight)
-    root, zero = 3 * np.arange(n), np.zeros(n)
-
-    def of_nodes(at_root: Array, left: Array, right: Array) -> Array:
-        return np.column_stack([at_root, left, right]).ravel()
-
-    leaf = np.full(n, -1)
-    trees = Trees(
-        feature=of_nodes(steps.feature, leaf, leaf),
-        threshold=of_nodes(steps.threshold, zero, zero),
-        left=of_nodes(root + 1, leaf, leaf),
-        right=of_nodes(root + 2, leaf, leaf),
-        value=of_nodes(zero, zero, steps.weight),
-        roots=root,
-        missing_left=of_nodes(np.ones(n, bool), zero > 0, zero > 0),
-        set_size=np.zeros(3 * n, np.int64),
-        set_begin=np.zeros(3 * n, np.int64),
-        member=np.zeros(0, bool),
-    )
-    return _trees(graph, x, trees)
-
-
 def _trees(graph: Graph, x: Value, trees: Trees) -> Value:
     """Write trees as one operator; a tree that is a leaf is a constant."""
     is_leaf = trees.left < 0
@@ -564,9 +546,9 @@ def _trees(graph: Graph, x: Value, trees: Trees) -> Value:
 def _leaves(trees: Trees) -> Ints:
     """Return the leaves of trees that are more than a leaf, in the order in which they are numbered.
 
-    First come those beside a root's other, inner child, so that the numbers of the two differ: the leaf of the t-th tree
-    is at most the t-th, and t roots stand before the inner child. Where they are the same, onnxruntime up to 1.23 takes
-    the root for a leaf.
+    First come those beside a root's other, inner child, so that the numbers of the two differ: the leaf of the t-th
+    tree is at most the t-th, and t roots stand before the inner child. Where they are the same, onnxruntime up to 1.23
+    takes the root for a leaf.
     """
     is_leaf = trees.left < 0
     roots = trees.roots[~is_leaf[trees.roots]]
@@ -692,7 +674,33 @@ def _outcome_chances(graph: Graph, apart: Value, rule: PairRule) -> Value:
 
 
 # --------------------------------------------------------------------------------------------------
-# A file read back, by the runtime where it is installed, and else by the reference that comes with the library.
+# A file written, and read back by the runtime where it is installed, else by the reference that the library brings.
+
+
+def write(job: Job, path: Path) -> list[str]:
+    """Write the graph."""
+    path.write_bytes(onnx_bytes(job.form, _called(job.model)))
+    return _notes(job.form)
+
+
+def score(job: Job, path: Path, rows: Any) -> Scored:
+    """Score rows, and hold all other outputs to the form as well; of pairs, each row stands left of another."""
+    form, turned = job.form, _turned(rows)
+    reader, found = compute(path.read_bytes(), feeds(form, rows, turned))
+    wrong = [name for name, values in _expected(form, rows, found).items() if not _agree(found[name], values)]
+    if wrong:
+        raise ExportError(f"{reader} gives other values of {wrong[0]!r} than the model: nothing was written")
+    return Scored(reader, found["score" if form.pairs is None else "left_score"])
+
+
+TARGET = Target(
+    name="onnx",
+    title="ONNX Runtime",
+    takes="every model that scores row by row, or pair by pair",
+    write=write,
+    score=score,
+    ending=".onnx",
+)
 
 
 def feeds(form: Form, rows: Any, right: Any = None) -> dict[str, Array]:
@@ -700,28 +708,96 @@ def feeds(form: Form, rows: Any, right: Any = None) -> dict[str, Array]:
 
     Rows are a matrix, or columns by their names: see :func:`wellorder.export.forms.read_rows`.
     """
-    sides = {"": rows, "left": rows, "right": right}
-    found = {}
+    sides, found = {"": rows, "left": rows, "right": right}, {}
     for each in inputs_of(form):
-        given = sides[each.side]
         if each.column is None:
-            found[each.name] = np.asarray(given, dtype=float)
+            found[each.name] = np.asarray(sides[each.side], dtype=float)
             continue
-        values = read_rows(form, given)[each.column][:, None]
+        values = read_rows(form, sides[each.side])[each.column]
         if each.kind == "text":
-            values = np.array([[_NO_TEXT if value is None else value] for (value,) in values], dtype=object)
-            values = values.reshape(-1, 1)
-        found[each.name] = values
+            values = np.array([_NO_TEXT if value is None else value for value in values.tolist()], dtype=object)
+        found[each.name] = values[:, None]
     return found
 
 
-def compute(content: bytes, given: Mapping[str, Array]) -> dict[str, Array]:
-    """Return what a file's graph computes, by the names of its outputs."""
+def compute(content: bytes, given: Mapping[str, Array]) -> tuple[str, dict[str, Array]]:
+    """Return who has read a file, and what its graph computes, by the names of its outputs."""
     try:
         runtime = import_module("onnxruntime")
     except ImportError:
-        reader = library("onnx.reference").ReferenceEvaluator(library("onnx").load_from_string(content))
-        return dict(zip(reader.output_names, map(np.asarray, reader.run(None, dict(given))), strict=True))
+        onnx = library("onnx")
+        reference = library("onnx.reference").ReferenceEvaluator(onnx.load_from_string(content))
+        found = reference.run(None, dict(given))
+        return f"ONNX's reference {onnx.__version__}", dict(zip(reference.output_names, found, strict=True))
     session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, map(np.asarray, session.run(names, dict(given))), strict=True))
+    return f"ONNX Runtime {runtime.__version__}", dict(zip(names, session.run(names, dict(given)), strict=True))
+
+
+def _called(model: Any) -> str:
+    """Return the name of a model's class, and of the one that it holds."""
+    inner = next((getattr(model, name) for name in ("ranker_", "best_estimator_") if hasattr(model, name)), None)
+    steps = getattr(model, "steps", None)
+    inner = steps[-1][1] if inner is None and steps else inner
+    return type(model).__name__ if inner is None else f"{type(model).__name__}({_called(inner)})"
+
+
+def _notes(form: Form) -> list[str]:
+    """Say what whoever uses the file must know of its inputs and outputs."""
+    notes = []
+    if form.named:
+        notes.append(
+            "each column is an input of its own, rows × 1: numbers as float64, NaN where they are missing, and text as "
+            "strings, the empty one where it is missing"
+        )
+    if form.pairs is not None:
+        notes.append("its inputs are the left and the right item of pairs; left_score is the score of items alone")
+    names = [each for each in inputs_of(form) if not each.side]
+    told = [
+        f"the column {form.columns[each.column].name!r} is the input {each.name!r}"
+        for each in names
+        if each.column is not None and form.columns[each.column].name != each.name
+    ]
+    if form.grades is not None and _label_type(form.grades.labels) == "STRING":
+        told += ["grades are given as text"] * any(not isinstance(label, str) for label in form.grades.labels)
+    return notes + told
+
+
+def _turned(rows: Any) -> Any:
+    """Return rows from the last to the first."""
+    if isinstance(rows, Mapping):
+        return {name: np.asarray(values)[::-1] for name, values in rows.items()}
+    return np.asarray(rows)[::-1]
+
+
+def _expected(form: Form, rows: Any, found: Mapping[str, Array]) -> dict[str, Array]:
+    """Return what the outputs beside the scores must be, given the scores that were found."""
+    if form.pairs is not None:
+        rule, apart = form.pairs, found["right_score"] - found["left_score"]
+        if isinstance(form.score, Rated) and form.score.islands is not None:
+            island = dict(zip(form.score.names, form.score.islands.tolist(), strict=True))
+            own = np.array([island.get(name, np.nan) for name in read_rows(form, rows)[0].tolist()])
+            apart = np.where(own == own[::-1], apart, np.nan)
+        told = {"difference": apart - rule.advantage, "outcome": outcomes(rule, apart)}
+        return told if rule.slope is None else told | {"probabilities": pair_chances(rule, apart)}
+    grades = form.grades
+    if grades is None:
+        return {}
+    told = {}
+    if grades.chances is not None:
+        told["probabilities"] = chances_of(grades.chances, read_rows(form, rows))
+    if grades.cuts is not None:
+        told["grade"] = _label_array(grades)[np.searchsorted(grades.cuts, found["score"], side="left")]
+    elif grades.likeliest:
+        told["grade"] = _label_array(grades)[found["probabilities"].argmax(axis=1)]
+    return told
+
+
+_ROUNDING = 1e-9
+"""How far probabilities may differ."""
+
+
+def _agree(one: Array, other: Array) -> bool:
+    if other.dtype.kind == "f":
+        return bool(np.allclose(one, other, rtol=_ROUNDING, atol=_ROUNDING, equal_nan=True))
+    return bool((np.asarray(one) == other).all())
