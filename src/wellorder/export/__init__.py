@@ -15,10 +15,10 @@ from .targets import TARGETS
 __all__ = ["TARGETS", "ExportError", "Form", "Job", "Parity", "Scored", "Target", "export", "find_target", "form_of"]
 
 
-class _Room(ModuleType):
+class _CalledRoom(ModuleType):
     """A package and a function cannot share a name in Python, as importing the one hides the other; so it is both."""
 
     __call__ = staticmethod(export)
 
 
-sys.modules[__name__].__class__ = _Room
+sys.modules[__name__].__class__ = _CalledRoom

@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+import scipy.sparse as sp
 
+from ..data import column_names, is_frame, read_columns_of, to_series
 from ..scoring import list_scores
+from ..standings import Standings
 from ..suggest import suggest
 from ..sweeps import Array, Floats
 from .forms import ExportError, Form
 from .reading import form_of, form_or_columns
-from .sampling import sample_rows
+from .sampling import WIDE, sample_rows
 from .target import Job, Scored, Target
 from .targets import TARGETS
 
@@ -182,26 +186,23 @@ def _rows_to_check(job: Job, target: Target, check: Any) -> Any:
 
 
 def _as_form_takes(form: Form, check: Any) -> Any:
+    """Return rows that somebody has given by the names of the form's columns, or as a matrix."""
     if isinstance(check, Mapping):
         return check
-    from ..data.encode import column_names, is_frame, read_columns_of
-
+    if sp.issparse(check):
+        kept = [column for column in form.columns if column.place < check.shape[1]]
+        values = sp.csc_array(check)
+        beyond = {column.name: np.zeros(check.shape[0]) for column in form.columns}
+        return beyond | {column.name: values[:, [column.place]].toarray().ravel() for column in kept}
     if not is_frame(check):
         return np.asarray(check)
-    names = column_names(check)
-    absent = [column.name for column in form.columns if column.name not in names]
-    if form.named or not absent:
-        if absent:
-            raise ExportError(f"the rows to check with have no column {absent[0]!r}")
-        found = read_columns_of(check, [column.name for column in form.columns])
-        if form.named:
-            return found
-        matrix = np.zeros((len(check), form.width))
-        for column in form.columns:
-            matrix[:, column.place] = found[column.name]
-        return matrix
-    found = read_columns_of(check, names)
-    return np.column_stack([np.asarray(found[name], dtype=float) for name in names])
+    given = column_names(check)
+    absent = [column.name for column in form.columns if column.name not in given]
+    if absent:
+        raise ExportError(
+            f"the rows to check with have no column {absent[0]!r}; {suggest(absent[0], given, 'they have')}"
+        )
+    return read_columns_of(check, [column.name for column in form.columns])
 
 
 def model_scores(job: Job, rows: Any) -> Floats:
@@ -212,23 +213,27 @@ def model_scores(job: Job, rows: Any) -> Floats:
 
 
 def _model_scores(job: Job, rows: Any) -> Array:
-    model = job.model
-    if not isinstance(rows, Mapping):
-        if hasattr(model, "feature_names_in_") and not hasattr(model, "ranker_"):
-            import polars as pl
-
-            rows = pl.DataFrame(np.asarray(rows), schema=[str(name) for name in model.feature_names_in_])
-        return list_scores(model, rows)
-    if type(model).__name__ == "Standings":
+    model, form = job.model, job.form
+    if isinstance(model, Standings):
         rating_of = dict(zip(model.items_.tolist(), model.ratings_.tolist(), strict=True))
-        return np.array([rating_of[name] for name in rows[job.form.columns[0].name]])
-    if getattr(model, "encoder_", None) is None:
-        return np.asarray(model.decision_function(list(rows[job.form.columns[0].name])))
-    import polars as pl
+        return np.array([rating_of.get(name, np.nan) for name in rows[form.columns[0].name]])
+    if form.named and getattr(model, "encoder_", None) is None:
+        return np.asarray(model.decision_function(list(rows[form.columns[0].name])))
+    if form.named:
+        return list_scores(model, pl.DataFrame([to_series(name, np.asarray(each)) for name, each in rows.items()]))
+    matrix = _matrix(form, rows) if isinstance(rows, Mapping) else np.asarray(rows)
+    if hasattr(model, "feature_names_in_"):
+        return list_scores(model, pl.DataFrame(matrix, schema=[str(name) for name in model.feature_names_in_]))
+    return list_scores(model, matrix)
 
-    from ..data.encode import to_series
 
-    return list_scores(model, pl.DataFrame([to_series(name, np.asarray(values)) for name, values in rows.items()]))
+def _matrix(form: Form, rows: Mapping[str, Any]) -> Any:
+    """Return columns by name as the matrix that the model takes."""
+    columns = sp.csc_array(np.column_stack([np.asarray(rows[column.name], dtype=float) for column in form.columns]))
+    places = np.array([column.place for column in form.columns])
+    wide = sp.coo_array(columns)
+    out = sp.csr_array((wide.data, (wide.row, places[wide.col])), shape=(columns.shape[0], form.width))
+    return out if form.width > WIDE else out.toarray()
 
 
 def _compared(job: Job, target: Target, written: Path, rows: Any) -> tuple[str, int, float, float, int]:

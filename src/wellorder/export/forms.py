@@ -1,7 +1,7 @@
 """What a fitted model computes, said in plain arrays: the forms that every target is written from.
 
 A :class:`Form` has the columns that are given, a score over them, and, where the model tells them, grades and what
-differences of scores mean. Scores are made of few things: a :class:`Piece` is a function of numbers, its *features*,
+differences of scores mean. Scores are made of few things: a :class:`Term` is a function of numbers, its *features*,
 each of which is made from one column; a :class:`Sum` adds scores up; :class:`PlugIn` goes by class probabilities; and
 :class:`Rated` looks a name up. Nothing here knows of estimators, and a target needs to know of nothing else.
 
@@ -30,7 +30,7 @@ class ExportError(ValueError):
 
 
 @dataclass(frozen=True)
-class Column:
+class InputColumn:
     """One column of what is given.
 
     Attributes
@@ -48,7 +48,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Step:
+class Move:
     """What is done to a number: NaN becomes ``value`` ("fill"), x − value, x / value, x · value, x + value, clipping.
 
     A quotient is no product with the reciprocal, which would round otherwise. NaN stays NaN but for "fill".
@@ -71,14 +71,14 @@ class Feature:
         1 where the column is the one of ``values``, else 0; ``None`` is a missing one. "code": the place of the
         column's value in ``values``, NaN where it is none of them.
     values : tuple of str, of float, or of None
-    steps : tuple of Step
+    steps : tuple of Move
         What is done to that number, one after the other.
     """
 
     column: int
     kind: Literal["number", "missing", "category", "code"] = "number"
     values: tuple[str | float | None, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Move, ...] = ()
 
 
 # --------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class Trees:
 
 
 @dataclass(frozen=True, eq=False)
-class Bumps:
+class BumpSum:
     """Σ_m weight_m · exp(−(z_k − centre_m)² / (2 · width)) with k = feature_m and z_k = (x_k − mean_k) / scale_k.
 
     ``mean``, ``scale``, ``low`` and ``high`` have one entry a feature of the piece; an x_k beyond low_k or high_k is
@@ -164,7 +164,7 @@ class Bumps:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepSum:
     """Σ_m weight_m · [x_k > threshold_m], with k = feature_m; a missing x_k adds nothing, and a threshold may be −∞."""
 
     feature: Ints
@@ -172,7 +172,7 @@ class Steps:
     weight: Floats
 
 
-Function: TypeAlias = Linear | KernelSum | Trees | Bumps | Steps
+Function: TypeAlias = Linear | KernelSum | Trees | BumpSum | StepSum
 
 
 # --------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ Function: TypeAlias = Linear | KernelSum | Trees | Bumps | Steps
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class Term:
     """function(features) + constant."""
 
     features: tuple[Feature, ...]
@@ -250,11 +250,11 @@ class Rated:
     islands: Ints | None = None
 
 
-Score: TypeAlias = Piece | Sum | PlugIn | Rated
+Score: TypeAlias = Term | Sum | PlugIn | Rated
 
 
 @dataclass(frozen=True, eq=False)
-class Grades:
+class GradeRule:
     """What grade a row has.
 
     Attributes
@@ -301,7 +301,7 @@ class Form:
 
     Attributes
     ----------
-    columns : tuple of Column
+    columns : tuple of InputColumn
         Those that are looked at.
     width : int
         Of a matrix: how many columns it has.
@@ -310,23 +310,23 @@ class Form:
     score : Score
     takes_missing : bool
         Whether the model itself takes missing values.
-    grades : Grades, optional
+    grades : GradeRule, optional
     pairs : PairRule, optional
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[InputColumn, ...]
     width: int
     named: bool
     score: Score
     takes_missing: bool = False
-    grades: Grades | None = None
+    grades: GradeRule | None = None
     pairs: PairRule | None = None
 
 
-def leaves(score: Score) -> list[Piece | Softmax]:
+def leaves(score: Score) -> list[Term | Softmax]:
     """Return what a score is made of that looks at features."""
     match score:
-        case Piece():
+        case Term():
             return [score]
         case Sum():
             return [leaf for part in score.parts for leaf in leaves(part)]
@@ -340,7 +340,7 @@ def leaves(score: Score) -> list[Piece | Softmax]:
 def prepared(score: Score, features: Sequence[Feature]) -> Score:
     """Return a score of what ``features`` make of their columns, as one of these columns themselves."""
     match score:
-        case Piece():
+        case Term():
             return replace(score, features=compose(score.features, features))
         case Sum():
             return replace(score, parts=tuple(prepared(part, features) for part in score.parts))
@@ -366,7 +366,7 @@ def _compose(after: Feature, before: Feature) -> Feature:
         return replace(before, steps=before.steps + after.steps)
     if after.kind == "missing" and before.kind == "number":
         filled = any(step.kind == "fill" for step in before.steps)
-        return Feature(before.column, "missing", (), (*((Step("times", 0.0),) * filled), *after.steps))
+        return Feature(before.column, "missing", (), (*((Move("times", 0.0),) * filled), *after.steps))
     if after.kind == "code" and not before.steps:
         if before.kind == "code":
             values = tuple(before.values[int(place)] for place in after.values if place is not None)
@@ -431,7 +431,7 @@ def _feature(feature: Feature, values: Array) -> Floats:
     return found
 
 
-def apply_step(step: Step, x: Floats) -> Floats:
+def apply_step(step: Move, x: Floats) -> Floats:
     """Do one step to numbers."""
     match step.kind:
         case "fill":
@@ -458,7 +458,7 @@ def scores(form: Form, rows: Any) -> Floats:
 def score_columns(score: Score, columns: Sequence[Array]) -> Floats:
     """Return the score of each row, given the form's columns."""
     match score:
-        case Piece():
+        case Term():
             return evaluate(score.function, feature_values(score.features, columns)) + score.constant
         case Sum():
             total = np.zeros(len(columns[0]))
@@ -522,11 +522,11 @@ def evaluate(function: Function, x: Floats) -> Floats:
             return _kernel_sum(function, x)
         case Trees():
             return _tree_sum(function, x)
-        case Bumps():
+        case BumpSum():
             z = (np.clip(x, function.low, function.high) - function.mean) / function.scale
             away = z[:, function.feature] - function.centre
             return np.asarray(np.exp(away * away * (-0.5 / function.width)) @ function.weight)
-        case Steps():
+        case StepSum():
             return np.asarray((x[:, function.feature] > function.threshold) @ function.weight)
 
 

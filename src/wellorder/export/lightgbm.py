@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .forms import Column, ExportError, Feature, Trees, feature_values, read_rows
+from .forms import ExportError, Feature, InputColumn, Trees, feature_values, read_rows
 from .one_kind import kind_of, trees_of
 from .target import Job, Scored, Target
 
@@ -52,7 +52,7 @@ def score(job: Job, path: Path, rows: Any) -> Scored:
     return Scored(f"LightGBM {lightgbm.__version__}", np.asarray(found, dtype=float))
 
 
-def feature_names(features: Sequence[Feature], columns: Sequence[Column]) -> list[str]:
+def feature_names(features: Sequence[Feature], columns: Sequence[InputColumn]) -> list[str]:
     """Return a name for each feature, without blanks and what LightGBM refuses in names; no two are the same."""
     found: list[str] = []
     for feature in features:
@@ -65,7 +65,7 @@ def feature_names(features: Sequence[Feature], columns: Sequence[Column]) -> lis
     return found
 
 
-def feature_name(feature: Feature, columns: Sequence[Column]) -> str:
+def feature_name(feature: Feature, columns: Sequence[InputColumn]) -> str:
     """Return what a feature is called: as in a table's encoder."""
     name = columns[feature.column].name
     if feature.kind == "missing" or (feature.kind == "category" and feature.values[0] is None):

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..sweeps import Array, Floats
-from .forms import ExportError, Feature, Linear, Piece, Score, Step, Steps, Sum, Trees, apply_step
+from .forms import ExportError, Feature, Linear, Move, Score, StepSum, Sum, Term, Trees, apply_step
 from .sampling import undone
 
 _NEAR = "take a linear model or trees (RankSVM(), OrderBoost(learner='tree')), or export this one to='onnx'"
@@ -26,20 +26,20 @@ def kind_of(score: Score) -> str:
     return kinds.pop()
 
 
-def _pieces(score: Score) -> list[Piece]:
+def _pieces(score: Score) -> list[Term]:
     match score:
-        case Piece():
+        case Term():
             return [score]
         case Sum() if score.parts:
             return [piece for part in score.parts for piece in _pieces(part)]
     raise ExportError(f"its scores are no sum of functions of columns ({type(score).__name__}); {_NEAR}")
 
 
-def _kind(piece: Piece) -> str:
+def _kind(piece: Term) -> str:
     match piece.function:
         case Linear():
             return "linear"
-        case Trees() | Steps():
+        case Trees() | StepSum():
             return "trees"
     raise ExportError(f"its scores are made of kernels or bumps ({type(piece.function).__name__}); {_NEAR}")
 
@@ -55,7 +55,7 @@ def linear_of(score: Score) -> tuple[tuple[Feature, ...], Floats, float]:
             for feature, weight in zip(features, own.tolist(), strict=True):
                 weights[feature] = weights.get(feature, 0.0) + share * weight
         return tuple(weights), np.array(list(weights.values())), constant
-    assert isinstance(score, Piece)
+    assert isinstance(score, Term)
     assert isinstance(score.function, Linear)
     return score.features, score.function.weights, score.constant
 
@@ -70,9 +70,9 @@ def trees_of(score: Score) -> tuple[tuple[Feature, ...], Trees, float]:
         ]
         constant = score.constant + sum(share * part[2] for share, part in zip(score.weights, found, strict=True))
         return features, _joined(moved), constant
-    assert isinstance(score, Piece)
+    assert isinstance(score, Term)
     function = score.function
-    trees = stumps(function) if isinstance(function, Steps) else function
+    trees = stumps(function) if isinstance(function, StepSum) else function
     assert isinstance(trees, Trees)
     return (
         tuple(replace(feature, steps=()) for feature in score.features),
@@ -116,7 +116,7 @@ def _all(parts: Sequence[Trees], name: str) -> list[Array]:
     return [getattr(part, name) for part in parts]
 
 
-def stumps(steps: Steps) -> Trees:
+def stumps(steps: StepSum) -> Trees:
     """Return a tree of two leaves for each step; a missing value goes where nothing is added."""
     n = len(steps.feature)
     inner, left, right = 3 * np.arange(n), 3 * np.arange(n) + 1, 3 * np.arange(n) + 2
@@ -146,7 +146,7 @@ def unstepped(trees: Trees, features: Sequence[Feature]) -> Trees:
     return replace(trees, threshold=threshold, missing_left=missing)
 
 
-def _stepped(steps: Sequence[Step], x: Floats) -> Floats:
+def _stepped(steps: Sequence[Move], x: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         for step in steps:
             x = apply_step(step, x)
@@ -156,7 +156,7 @@ def _stepped(steps: Sequence[Step], x: Floats) -> Floats:
 _FAR = np.finfo(float).max
 
 
-def _boundary(steps: tuple[Step, ...], threshold: float) -> float:
+def _boundary(steps: tuple[Move, ...], threshold: float) -> float:
     """Return the largest number that the steps leave at or below a threshold; they do not fall."""
     if any(step.kind in ("over", "times") and step.value < 0 for step in steps):
         raise ExportError("a tree stands behind a scaler that turns a column round; scale by positive numbers")

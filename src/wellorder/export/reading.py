@@ -38,25 +38,25 @@ from ..scoring import list_scores
 from ..standings import Standings
 from ..sweeps import Array, Floats
 from .forms import (
-    Bumps,
+    BumpSum,
     Chances,
-    Column,
     Cumulative,
     ExportError,
     Feature,
     Form,
-    Grades,
+    GradeRule,
+    InputColumn,
     KernelSum,
     Linear,
+    Move,
     PairRule,
-    Piece,
     PlugIn,
     Rated,
     Score,
     Softmax,
-    Step,
-    Steps,
+    StepSum,
     Sum,
+    Term,
     Trees,
     compose,
     leaves,
@@ -93,7 +93,7 @@ def form_of(model: Any) -> Form:
         raise ExportError("its items are numbered rows without names; fit it to a file of votes, or use wellorder.rate")
     width, names = int(model.n_features_in_), getattr(model, "feature_names_in_", None)
     columns = tuple(
-        Column(f"x{place}" if names is None else str(names[place]), "number", place) for place in range(width)
+        InputColumn(f"x{place}" if names is None else str(names[place]), "number", place) for place in range(width)
     )
     return _form(columns, width, False, model, ())
 
@@ -112,19 +112,19 @@ def form_or_columns(model: Any) -> Form:
         named = encoder.layout_ == "columns"
     else:
         width, named = int(model.n_features_in_), False
-        columns = tuple(Column(f"x{place}", "number", place) for place in range(width))
+        columns = tuple(InputColumn(f"x{place}", "number", place) for place in range(width))
         features = tuple(Feature(place) for place in range(width))
-    return Form(columns, width, named, Piece(features, Linear(np.zeros(len(features)))))
+    return Form(columns, width, named, Term(features, Linear(np.zeros(len(features)))))
 
 
-def _form(columns: tuple[Column, ...], width: int, named: bool, model: Any, features: Sequence[Feature]) -> Form:
+def _form(columns: tuple[InputColumn, ...], width: int, named: bool, model: Any, features: Sequence[Feature]) -> Form:
     """Return the form of a model of rows, behind the features that an encoder makes of the columns."""
     score, grades, rule = _score(model), _grades(model), _pair_rule(model)
     if features:
         score = prepared(score, features)
         if grades is not None and grades.chances is not None:
             chances = prepared_chances(grades.chances, features)
-            grades = Grades(grades.labels, grades.cuts, chances, grades.likeliest)
+            grades = GradeRule(grades.labels, grades.cuts, chances, grades.likeliest)
     return Form(columns, width, named, score, _takes_missing(score), grades, rule)
 
 
@@ -134,9 +134,9 @@ def _takes_missing(score: Score) -> bool:
     return bool(found) and all(map(_leaf_takes_missing, found))
 
 
-def _leaf_takes_missing(leaf: Piece | Softmax) -> bool:
-    function = leaf.function if isinstance(leaf, Piece) else None
-    if isinstance(function, Steps) or (isinstance(function, Trees) and function.takes_missing):
+def _leaf_takes_missing(leaf: Term | Softmax) -> bool:
+    function = leaf.function if isinstance(leaf, Term) else None
+    if isinstance(function, StepSum) or (isinstance(function, Trees) and function.takes_missing):
         return True
     return all(
         feature.kind in ("missing", "category") or any(step.kind == "fill" for step in feature.steps)
@@ -175,7 +175,7 @@ def _score(model: Any) -> Score:
             return _trees(model)
         case RankBoost():
             parts = {name: np.asarray(part) for name, part in model.pieces_.items()}
-            return _plain(Steps(parts["feature"], parts["threshold"], parts["weight"]), width=_width(model))
+            return _plain(StepSum(parts["feature"], parts["threshold"], parts["weight"]), width=_width(model))
     raise ExportError(
         f"{type(model).__name__} is none of wellorder's models, and nothing is known of how it scores; its own makers' "
         "tools may export it"
@@ -186,10 +186,10 @@ def _width(model: Any) -> int:
     return int(model.n_features_in_)
 
 
-def _plain(function: Any, constant: float = 0.0, width: int | None = None) -> Piece:
+def _plain(function: Any, constant: float = 0.0, width: int | None = None) -> Term:
     """Return a function of the columns as they are."""
     n = len(function.weights) if width is None else width
-    return Piece(tuple(Feature(place) for place in range(n)), function, constant)
+    return Term(tuple(Feature(place) for place in range(n)), function, constant)
 
 
 def _dense(rows: Any) -> Floats:
@@ -223,7 +223,7 @@ def _kernel_model(model: Any) -> Score:
 
 
 def _standardised(column: int, mean: float, scale: float) -> Feature:
-    return Feature(column, steps=(Step("minus", mean), Step("over", scale)))
+    return Feature(column, steps=(Move("minus", mean), Move("over", scale)))
 
 
 def _boosted(model: Any) -> Score:
@@ -233,7 +233,7 @@ def _boosted(model: Any) -> Score:
     if model.learner == "tree":
         return _trees(model)
     part = {name: np.asarray(array) for name, array in model.pieces_.items()}
-    bumps = Bumps(
+    bumps = BumpSum(
         mean=part["mean"],
         scale=part["scale"],
         low=part["low"],
@@ -255,7 +255,7 @@ def _learner(learner: Any) -> Score:
     )
 
 
-def _trees(model: Any) -> Piece:
+def _trees(model: Any) -> Term:
     """Return trees; columns of categories become the places of their values, which the trees know them by."""
     part = {name: np.asarray(array) for name, array in model.pieces_.items()}
     n = len(part["feature"])
@@ -278,7 +278,7 @@ def _trees(model: Any) -> Piece:
         Feature(place, "code", tuple(known[place].tolist())) if place in known else Feature(place)
         for place in range(_width(model))
     )
-    return Piece(features, trees, float(model.constant_))
+    return Term(features, trees, float(model.constant_))
 
 
 def _ensemble(model: Any) -> Score:
@@ -327,7 +327,7 @@ def _levels(model: Any) -> Cumulative:
 # Grades, and pairs.
 
 
-def _grades(model: Any) -> Grades | None:
+def _grades(model: Any) -> GradeRule | None:
     match model:
         case Pipeline():
             *before, last = [step for _, step in model.steps]
@@ -335,15 +335,15 @@ def _grades(model: Any) -> Grades | None:
             if found is None or found.chances is None or not before:
                 return found
             chances = prepared_chances(found.chances, _transformed(before, _width(model)))
-            return Grades(found.labels, found.cuts, chances, found.likeliest)
+            return GradeRule(found.labels, found.cuts, chances, found.likeliest)
         case ProportionalOdds():
-            return Grades(_labels(model.classes_), None, _levels(model), likeliest=True)
+            return GradeRule(_labels(model.classes_), None, _levels(model), likeliest=True)
         case PlugInRanker():
-            return Grades(_labels(model.classes_), None, _chances(model.estimator_))
+            return GradeRule(_labels(model.classes_), None, _chances(model.estimator_))
         case SVOR() | OrderBoost(loss="orboost") | OrderBoost(loss="proportional_odds"):
             cuts = np.sort(np.asarray(model.thresholds_, dtype=float))
             of_odds = isinstance(model, OrderBoost) and model.loss == "proportional_odds"
-            return Grades(_labels(model.classes_), cuts, _levels(model) if of_odds else None)
+            return GradeRule(_labels(model.classes_), cuts, _levels(model) if of_odds else None)
     return None
 
 
@@ -409,7 +409,7 @@ def _transform(step: Any, width: int) -> list[Feature]:
             return _affine(every, ("times", step.scale_), ("plus", step.min_), *clip)
         case SimpleImputer() if isinstance(step.missing_values, float) and np.isnan(step.missing_values):
             filled = [
-                Feature(k, steps=(Step("fill", float(fill)),))
+                Feature(k, steps=(Move("fill", float(fill)),))
                 for k, fill in enumerate(step.statistics_)
                 if fill == fill
             ]
@@ -423,7 +423,7 @@ def _transform(step: Any, width: int) -> list[Feature]:
 
 def _affine(columns: Sequence[int], *moves: tuple[Any, Any]) -> list[Feature]:
     kept = [(kind, np.asarray(values, dtype=float)) for kind, values in moves if values is not None]
-    return [Feature(k, steps=tuple(Step(kind, float(values[k])) for kind, values in kept)) for k in columns]
+    return [Feature(k, steps=tuple(Move(kind, float(values[k])) for kind, values in kept)) for k in columns]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ def _of_table(model: TableRanker) -> Form:
         own = list_scores(model.ranker_, sp.eye_array(len(names), format="csr"))
         score = Rated(names, np.asarray(own, dtype=float), getattr(model.ranker_, "unseen_", None))
         rule = _pair_rule(model.ranker_) or PairRule()
-        return Form((Column(model.item_ or "item", "text", 0),), 1, True, score, pairs=rule)
+        return Form((InputColumn(model.item_ or "item", "text", 0),), 1, True, score, pairs=rule)
     encoder = model.encoder_
     columns = _table_columns(encoder)
     named = encoder.layout_ == "columns" or any(column.kind == "text" for column in columns)
@@ -446,10 +446,10 @@ def _of_table(model: TableRanker) -> Form:
     return form
 
 
-def _table_columns(encoder: TableEncoder) -> tuple[Column, ...]:
+def _table_columns(encoder: TableEncoder) -> tuple[InputColumn, ...]:
     numbered = encoder.layout_ in ("sparse", "numbered")
     return tuple(
-        Column(name, "number" if categories is None else "text", int(name) - 1 if numbered else place)
+        InputColumn(name, "number" if categories is None else "text", int(name) - 1 if numbered else place)
         for place, (name, categories) in enumerate(zip(encoder.columns_, encoder.categories_, strict=True))
     )
 
@@ -465,10 +465,10 @@ def encoded(encoder: TableEncoder) -> list[Feature]:
         if encoder.for_trees:
             out.append(Feature(column) if categories is None else Feature(column, "code", tuple(given)))
         elif encoder.layout_ == "sparse":
-            out.append(Feature(column, steps=(Step("over", scale),)))
+            out.append(Feature(column, steps=(Move("over", scale),)))
         elif categories is None:
             if scale > 0:  # a missing number is taken for the mean
-                steps = (Step("minus", centre), Step("over", scale), Step("fill", 0.0))
+                steps = (Move("minus", centre), Move("over", scale), Move("fill", 0.0))
                 out.append(Feature(column, steps=steps))
             out += [Feature(column, "missing")] * bool(flagged)
         else:
@@ -483,4 +483,4 @@ def _of_standings(model: Standings) -> Form:
         side = float(model.beta_[model.effects_.tolist().index("side")])
     ties = tuple(np.exp(model.log_nu_).tolist())
     score = Rated(tuple(model.items_.tolist()), np.asarray(model.ratings_, dtype=float), None, model.island_)
-    return Form((Column("item", "text", 0),), 1, True, score, pairs=PairRule(0.0, -side, 1.0, side, ties))
+    return Form((InputColumn("item", "text", 0),), 1, True, score, pairs=PairRule(0.0, -side, 1.0, side, ties))

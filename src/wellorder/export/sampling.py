@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..sweeps import Array, Floats
-from .forms import Bumps, Column, Feature, Form, KernelSum, Piece, Rated, Softmax, Step, Steps, Trees, leaves
+from .forms import BumpSum, Feature, Form, InputColumn, KernelSum, Move, Rated, Softmax, StepSum, Term, Trees, leaves
 
 _MOST_PLACES = 2_000
 """Values of a column that are of interest, at most."""
+
+WIDE = 10_000
+"""Rows of a matrix with more columns are told by those that are looked at."""
 
 _SEVERAL = 0.5
 """The share of a row's entries that are drawn around the column's middle; the others are places of interest."""
@@ -31,7 +34,7 @@ def sample_rows(
     missing: bool = True,
     nothing: float = 0.0,
 ) -> Any:
-    """Return rows as the form takes them: a matrix, or a dict of columns by name.
+    """Return rows as the form takes them: a matrix, or, also of one that is very wide, a dict of columns by name.
 
     Parameters
     ----------
@@ -55,7 +58,7 @@ def sample_rows(
         ]
     if is_single:
         columns = [_single(values) if values.dtype.kind == "f" else values for values in columns]
-    if form.named:
+    if form.named or form.width > WIDE:
         return {column.name: values for column, values in zip(form.columns, columns, strict=True)}
     out = np.zeros((n_rows, form.width))
     for column, values in zip(form.columns, columns, strict=True):
@@ -68,7 +71,7 @@ def _single(values: Floats) -> Floats:
         return np.asarray(np.clip(values, -3e38, 3e38).astype(np.float32).astype(np.float64))
 
 
-def _draw(form: Form, place: int, column: Column, n_rows: int, rng: np.random.Generator, holes: bool) -> Array:
+def _draw(form: Form, place: int, column: InputColumn, n_rows: int, rng: np.random.Generator, holes: bool) -> Array:
     if column.kind == "text":
         return _draw_text(form, place, n_rows, rng, holes)
     interesting, centre, scale = _places(form, place)
@@ -132,16 +135,16 @@ def _ends(values: Floats) -> Floats:
     return np.array([middle, middle + (float(values.std()) if len(values) else 0.0)])
 
 
-def _places_of(leaf: Piece | Softmax, number: int) -> Floats:
+def _places_of(leaf: Term | Softmax, number: int) -> Floats:
     """Return values of a feature at which something happens."""
-    function = leaf.function if isinstance(leaf, Piece) else None
+    function = leaf.function if isinstance(leaf, Term) else None
     match function:
         case Trees():
             inner = (function.left >= 0) & (function.feature == number) & (function.set_size == 0)
             return np.asarray(function.threshold[inner], dtype=float)
-        case Steps():
+        case StepSum():
             return np.asarray(function.threshold[function.feature == number], dtype=float)
-        case Bumps():
+        case BumpSum():
             centres = function.centre[function.feature == number] * function.scale[number] + function.mean[number]
             return np.concatenate([centres, [function.low[number], function.high[number]]])
         case KernelSum():
@@ -149,7 +152,7 @@ def _places_of(leaf: Piece | Softmax, number: int) -> Floats:
     return np.zeros(0)
 
 
-def undone(steps: tuple[Step, ...], values: Floats) -> Floats:
+def undone(steps: tuple[Move, ...], values: Floats) -> Floats:
     """Return what the steps make these values of, to rounding; clipping and filling are passed over."""
     out = np.asarray(values, dtype=float)
     for step in reversed(steps):

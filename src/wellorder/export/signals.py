@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..sweeps import Array, Floats
-from .forms import Column, ExportError, Feature, Form, Trees, read_rows
+from .forms import ExportError, Feature, Form, InputColumn, Trees, read_rows
 from .lightgbm import feature_name
 from .one_kind import kind_of, linear_of, trees_of
 from .xgboost import refuse_sets
@@ -95,11 +95,11 @@ def engine_model(form: Form) -> EngineModel:
     return EngineModel(signals, None, replace(trees, feature=place[trees.feature]), constant, tuple(notes))
 
 
-def _fields(features: Sequence[Feature], columns: Sequence[Column]) -> list[str]:
+def _fields(features: Sequence[Feature], columns: Sequence[InputColumn]) -> list[str]:
     return [columns[feature.column].name for feature in features]
 
 
-def _names(features: Sequence[Feature], columns: Sequence[Column]) -> list[str]:
+def _names(features: Sequence[Feature], columns: Sequence[InputColumn]) -> list[str]:
     """Return a name for each; no two are the same."""
     found: list[str] = []
     for feature in features:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..sweeps import Array
-from .forms import Column, ExportError, Feature, Form, Grades, Trees
+from .forms import ExportError, Feature, Form, GradeRule, InputColumn, Trees
 from .one_kind import kind_of, linear_of, trees_of
 from .target import Job, Scored, Target
 
@@ -91,7 +91,7 @@ def _sum(terms: list[str]) -> str:
     return "(" + "\n + ".join(terms) + ")" if len(terms) > 1 else terms[0]
 
 
-def _value(feature: Feature, columns: tuple[Column, ...]) -> str:
+def _value(feature: Feature, columns: tuple[InputColumn, ...]) -> str:
     """Return a feature as an expression."""
     name = quoted(columns[feature.column].name)
     match feature.kind:
@@ -120,7 +120,7 @@ def _value(feature: Feature, columns: tuple[Column, ...]) -> str:
     return found
 
 
-def _tree(trees: Trees, node: int, features: tuple[Feature, ...], columns: tuple[Column, ...], depth: int) -> str:
+def _tree(trees: Trees, node: int, features: tuple[Feature, ...], columns: tuple[InputColumn, ...], depth: int) -> str:
     if trees.left[node] < 0:
         return literal(trees.value[node])
     if depth > _DEEPEST:
@@ -142,7 +142,7 @@ def _tree(trees: Trees, node: int, features: tuple[Feature, ...], columns: tuple
     return f"CASE WHEN {condition} THEN {left} ELSE {right} END"
 
 
-def _grade(grades: Grades, score: str) -> str | None:
+def _grade(grades: GradeRule, score: str) -> str | None:
     """Return the grade by the score, where cuts tell it."""
     if grades.cuts is None or not all(isinstance(label, bool | int | float | str) for label in grades.labels):
         return None
