@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from . import elasticsearch, lightgbm, mlflow, solr, sql, xgboost
+from . import elasticsearch, lightgbm, mlflow, onnx, solr, sql, xgboost
 from .target import Target
 
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
+        onnx.TARGET,
         lightgbm.TARGET,
         xgboost.TARGET,
         solr.TARGET,
