@@ -119,7 +119,7 @@ def test_scores_and_their_order_are_those_of_the_model(exported: list[Exported],
         seen |= {part.__name__ for part in parts_of(each.form)}
         seen |= {f"{column.kind} column" for column in each.form.columns if each.form.named}
         seen |= {"missing"} if each.form.takes_missing else set()
-    kinds = {"Linear", "KernelSum", "Trees", "Bumps", "Steps", "Sum", "PlugIn", "Rated", "Softmax", "Cumulative"}
+    kinds = {"Linear", "KernelSum", "Trees", "BumpSum", "StepSum", "Sum", "PlugIn", "Rated", "Softmax", "Cumulative"}
     assert seen == kinds | {"number column", "text column", "missing"}
 
 
@@ -131,7 +131,7 @@ def parts_of(form: forms.Form) -> set[type]:
         part = open_.pop()
         if part is None:
             continue
-        if not isinstance(part, forms.Piece | forms.Grades):
+        if not isinstance(part, forms.Term | forms.GradeRule):
             found.add(type(part))
         open_ += [getattr(part, name, None) for name in ("function", "chances", "score")]
         open_ += list(getattr(part, "parts", ()))
@@ -153,7 +153,7 @@ def test_scores_of_any_rows_are_those_of_the_model(exported: list[Exported], dat
     assert_near(each.scores(rows), want, largest(form, rows), each.name)
 
 
-def values_of(form: forms.Form, column: forms.Column, numbers: Any, n: int) -> Any:
+def values_of(form: forms.Form, column: forms.InputColumn, numbers: Any, n: int) -> Any:
     if column.kind == "number":
         return arrays(float, n, elements=numbers)
     offered = sample_rows(form, 50)[column.name].tolist()
@@ -206,9 +206,9 @@ def as_rows(model: Any, rows: Any) -> Any:
     ("labels", "kind"), [([False, True], "b"), ([1, 2.5], "f"), (["a", "b"], "O"), ([1, "b"], "O"), ([3, 9], "i")]
 )
 def test_labels_keep_their_type_where_they_have_one(labels: list[Any], kind: str) -> None:
-    grades = forms.Grades(tuple(labels), np.array([0.5]))
-    piece = forms.Piece((forms.Feature(0),), forms.Linear(np.array([1.0])))
-    form = forms.Form((forms.Column("x0", "number", 0),), 1, False, piece, grades=grades)
+    grades = forms.GradeRule(tuple(labels), np.array([0.5]))
+    piece = forms.Term((forms.Feature(0),), forms.Linear(np.array([1.0])))
+    form = forms.Form((forms.InputColumn("x0", "number", 0),), 1, False, piece, grades=grades)
     found = run(session_of(target.onnx_bytes(form, "m")), {"X": np.array([[0.0], [0.5], [1.0]])})["grade"]
     want = labels if kind != "O" else [str(label) for label in labels]
     assert found.dtype.kind == kind
@@ -345,12 +345,12 @@ def test_a_missing_text_is_the_empty_one_and_an_unseen_one_is_none_of_the_catego
 
 
 def test_an_empty_text_that_is_a_category_is_not_taken_for_a_missing_one() -> None:
-    columns, linear = (forms.Column("", "text", 0),), forms.Linear(np.array([1.0, 2.0, 4.0]))
+    columns, linear = (forms.InputColumn("", "text", 0),), forms.Linear(np.array([1.0, 2.0, 4.0]))
     values = [("red",), ("",), (None,)]
     features = tuple(forms.Feature(0, "category", each) for each in values)
     with pytest.raises(ExportError, match="'' has missing values and the empty text among its categories"):
-        target.onnx_bytes(forms.Form(columns, 1, True, forms.Piece(features, linear)), "m")
-    known = forms.Piece(features[:2], forms.Linear(np.array([1.0, 2.0])))
+        target.onnx_bytes(forms.Form(columns, 1, True, forms.Term(features, linear)), "m")
+    known = forms.Term(features[:2], forms.Linear(np.array([1.0, 2.0])))
     session = session_of(target.onnx_bytes(forms.Form(columns, 1, True, known), "m"))
     assert run(session, {"column": np.array([[""], ["red"], ["x"]], object)})["score"].tolist() == [2.0, 1.0, 0.0]
 
@@ -394,7 +394,7 @@ def test_kernels_and_bumps_are_added_up_block_by_block(
     monkeypatch.setattr(target, "_BLOCK", 3)
     seen = set()
     for each in exported:
-        if not (found := {forms.KernelSum, forms.Bumps} & parts_of(each.form)):
+        if not (found := {forms.KernelSum, forms.BumpSum} & parts_of(each.form)):
             continue
         content, rows = target.onnx_bytes(each.form, "m"), sample_rows(each.form, 50)
         got = run(session_of(content), target.feeds(each.form, rows, rows))
@@ -402,7 +402,7 @@ def test_kernels_and_bumps_are_added_up_block_by_block(
             if values.dtype.kind == "f":
                 np.testing.assert_allclose(got[name], values, rtol=0, atol=1e-12 * (1.0 + np.abs(values).max()))
         seen |= found if content != each.content else set()
-    assert seen == {forms.KernelSum, forms.Bumps}
+    assert seen == {forms.KernelSum, forms.BumpSum}
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])

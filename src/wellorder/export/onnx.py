@@ -18,23 +18,23 @@ import numpy as np
 from .. import __version__
 from ..sweeps import Array, Floats, Ints
 from .forms import (
-    Bumps,
+    BumpSum,
     Chances,
     ExportError,
     Feature,
     Form,
     Function,
-    Grades,
+    GradeRule,
     KernelSum,
     Linear,
     PairRule,
-    Piece,
     PlugIn,
     Rated,
     Score,
     Softmax,
-    Steps,
+    StepSum,
     Sum,
+    Term,
     Trees,
     apply_step,
     chances_of,
@@ -388,7 +388,7 @@ def _score(given: Given, score: Score, factor: float = 1.0) -> Value:
     """
     graph = given.graph
     match score:
-        case Piece():
+        case Term():
             value = _function(graph, given.features(score.features), _times(score.function, factor))
             return _plus(graph, value, factor * score.constant)
         case Sum():
@@ -407,7 +407,7 @@ def _times(function: Function, factor: float) -> Function:
     match function:
         case Linear() | KernelSum():
             return replace(function, weights=factor * function.weights)
-        case Bumps() | Steps():
+        case BumpSum() | StepSum():
             return replace(function, weight=factor * function.weight)
         case Trees():
             return replace(function, value=factor * function.value)
@@ -449,9 +449,9 @@ def _function(graph: Graph, x: Value, function: Function) -> Value:
             return _powers(graph, x, function)
         case Trees():
             return _trees(graph, x, function)
-        case Bumps():
+        case BumpSum():
             return _bumps(graph, x, function)
-        case Steps():
+        case StepSum():
             return _trees(graph, x, stumps(function))  # added one by one: equal rows have equal sums
 
 
@@ -485,7 +485,7 @@ def _powers(graph: Graph, x: Value, kernel: KernelSum) -> Value:
     return _added(graph, parts)
 
 
-def _bumps(graph: Graph, x: Value, bumps: Bumps) -> Value:
+def _bumps(graph: Graph, x: Value, bumps: BumpSum) -> Value:
     """Σ_m w_m exp(−(z − c_m)² / 2σ²), z being standardised columns; those that no bump stands on are left out."""
     if not len(bumps.weight):
         return _zeros(graph, x)
@@ -637,7 +637,7 @@ def _row_outputs(graph: Graph, form: Form, inputs: Sequence[Input]) -> dict[str,
     return found | {"grade": graph.add("Gather", _label_array(grades), place)}
 
 
-def _label_array(grades: Grades) -> Array:
+def _label_array(grades: GradeRule) -> Array:
     kind = _label_type(grades.labels)
     if kind == "STRING":
         return np.array([str(label) for label in grades.labels], dtype=object)
