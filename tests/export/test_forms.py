@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import wellorder as wo
-from tests.persistence.small_models import LEFT, RIGHT, Small, small_models
+from tests.persistence.small_models import LEFT, RIGHT, Small
 from wellorder.data.encode import column_names, read_columns_of
 from wellorder.export import ExportError, form_of, forms
 from wellorder.standings import Standings
@@ -18,15 +18,9 @@ from wellorder.standings import Standings
 REFUSED = {
     "MultipleHyperplaneRanker": "list",
     "NestedRanker": "list",
-    "LogisticRegression": "wellorder",
     "RatingRanker": "without names",
 }
 """Classes with scores that have no form, and a word of the reason."""
-
-
-@pytest.fixture(scope="module")
-def models() -> list[Small]:
-    return [small for small in small_models() if hasattr(small.model, "decision_function")]
 
 
 def as_given(form: forms.Form, rows: Any) -> Any:

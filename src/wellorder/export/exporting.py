@@ -238,6 +238,8 @@ def _matrix(form: Form, rows: Mapping[str, Any]) -> Any:
 
 def _compared(job: Job, target: Target, written: Path, rows: Any) -> tuple[str, int, float, float, int]:
     own = model_scores(job, rows)
+    if own.ndim != 1:
+        raise ExportError(f"{type(job.model).__name__} gives {own.shape[1]} scores a row: it is no ranker")
     scored = target.score(job, written, rows)
     reach = float(np.ptp(own)) if len(own) else 0.0
     difference = _difference(scored.scores, own)

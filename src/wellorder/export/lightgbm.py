@@ -53,10 +53,10 @@ def score(job: Job, path: Path, rows: Any) -> Scored:
 
 
 def feature_names(features: Sequence[Feature], columns: Sequence[InputColumn]) -> list[str]:
-    """Return a name for each feature, without blanks and what LightGBM refuses in names; no two are the same."""
+    """Return a name for each feature, without blanks and what LightGBM and XGBoost refuse; no two are the same."""
     found: list[str] = []
     for feature in features:
-        name = re.sub(r"[^\w.=<>+/%-]", "_", feature_name(feature, columns)) or "_"
+        name = re.sub(r"[^\w.=+/%-]", "_", feature_name(feature, columns)) or "_"
         number, first = 1, name
         while name in found:
             number += 1

@@ -19,7 +19,10 @@ _FILE = "model.wo"
 
 
 class Loaded:
-    """A model as MLflow holds it: ``predict`` of rows, with ``params={"method": "decision_function"}`` their scores."""
+    """A model as MLflow holds it: ``predict`` of rows.
+
+    ``params={"method": "decision_function"}`` asks for another method, where the signature that MLflow knows has that.
+    """
 
     def __init__(self, model: Any) -> None:
         self.model = model

@@ -123,9 +123,11 @@ def _places(form: Form, place: int) -> tuple[Floats, float, float]:
     usual = centre + scale * np.array([0.0, -1.0, 1.0, -3.0, 3.0, 10.0, -10.0, 100.0])
     at = np.concatenate([np.array([0.0, -0.0]), usual, *found])
     at = at[np.isfinite(at)]
-    near = np.concatenate([np.nextafter(at, np.inf), np.nextafter(at, -np.inf)])
-    beside = np.concatenate([np.nextafter(at.astype(np.float32), np.float32(side)) for side in (np.inf, -np.inf)])
-    return np.concatenate([at, near, beside[np.isfinite(beside)].astype(float)]), centre, scale
+    with np.errstate(over="ignore"):
+        near = np.concatenate([np.nextafter(at, np.inf), np.nextafter(at, -np.inf)])
+        beside = np.concatenate([np.nextafter(at.astype(np.float32), np.float32(side)) for side in (np.inf, -np.inf)])
+    near, beside = near[np.isfinite(near)], beside[np.isfinite(beside)].astype(float)
+    return np.concatenate([at, near, beside]), centre, scale
 
 
 def _ends(values: Floats) -> Floats:

@@ -75,7 +75,7 @@ def engine_model(form: Form) -> EngineModel:
             notes.append(f"scores are {constant:.6g} lower than the model's: the order is the same")
         return EngineModel(signals, weights, None, constant, tuple(notes))
     of_trees, trees, constant = trees_of(form.score)
-    refuse_sets(trees, "a linear model of the same table has a column of 0 and 1 for each category")
+    refuse_sets(trees, "fit a linear model, which makes a column of 0 and 1 of each category, or make such columns")
     used = np.unique(trees.feature[trees.left >= 0]).astype(np.int64)
     place = np.full(len(of_trees) + 1, -1)
     place[used] = np.arange(len(used))

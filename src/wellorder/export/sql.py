@@ -20,8 +20,6 @@ _MOST_LETTERS = 900_000
 _TOGETHER = 16
 """Terms of a sum that are put in brackets, so that no expression nests deeper than parsers allow."""
 
-_DEEPEST = 100
-
 
 def write(job: Job, path: Path) -> list[str]:
     """Write the statement."""
@@ -61,7 +59,7 @@ def expression(form: Form) -> str:
         ]
         return _sum([literal(constant)] * bool(constant or not terms) + terms)
     features, trees, constant = trees_of(form.score)
-    sums = [_tree(trees, int(root), features, form.columns, 0) for root in trees.roots.tolist()]
+    sums = [_tree(trees, int(root), features, form.columns) for root in trees.roots.tolist()]
     return _sum([literal(constant)] * bool(constant or not sums) + sums)
 
 
@@ -120,26 +118,45 @@ def _value(feature: Feature, columns: tuple[InputColumn, ...]) -> str:
     return found
 
 
-def _tree(trees: Trees, node: int, features: tuple[Feature, ...], columns: tuple[InputColumn, ...], depth: int) -> str:
-    if trees.left[node] < 0:
-        return literal(trees.value[node])
-    if depth > _DEEPEST:
-        raise ExportError(f"a tree is deeper than {_DEEPEST} nodes; fit with a smaller max_leaf_nodes")
-    feature = features[int(trees.feature[node])]
-    left, right = (_tree(trees, int(side[node]), features, columns, depth + 1) for side in (trees.left, trees.right))
-    missing_left = bool(trees.missing_left[node])
+def _tree(trees: Trees, root: int, features: tuple[Feature, ...], columns: tuple[InputColumn, ...]) -> str:
+    """Return a tree as one CASE without another inside: parsers have little room for those.
+
+    Leaves come from left to right. Who has come past all leaves to the left of a node's right side has gone right
+    there, so that a leaf need only ask for the turns to the left on the way to it.
+    """
+    whens: list[tuple[list[str], str]] = []
+    waiting: list[tuple[int, list[str]]] = [(root, [])]
+    while waiting:
+        node, turns = waiting.pop()
+        if trees.left[node] < 0:
+            whens.append((turns, literal(trees.value[node])))
+            continue
+        condition = _condition(trees, node, features[int(trees.feature[node])], columns)
+        waiting += [(int(trees.right[node]), turns), (int(trees.left[node]), [*turns, condition])]
+    *asked, (_, last) = whens
+    if not asked:
+        return last
+    return f"CASE {' '.join(f'WHEN {_and(turns)} THEN {value}' for turns, value in asked)} ELSE {last} END"
+
+
+def _and(turns: list[str]) -> str:
+    return " AND ".join(turns) if turns else "1 = 1"
+
+
+def _condition(trees: Trees, node: int, feature: Feature, columns: tuple[InputColumn, ...]) -> str:
+    """Return what is true of rows that go left; where it is NULL they go right."""
+    missing_left, name = bool(trees.missing_left[node]), quoted(columns[feature.column].name)
     if trees.set_size[node]:
-        name, members = quoted(columns[feature.column].name), set(trees.left_set(node))
-        if missing_left:  # what is missing, and what is no category, is in no list
+        members = set(trees.left_set(node))
+        if missing_left:
             members = set(range(int(trees.set_size[node]))) - members
-            left, right = right, left
         listed = ", ".join(literal(feature.values[place]) for place in sorted(members))
-        return f"CASE WHEN {name} IN ({listed}) THEN {left} ELSE {right} END" if members else right
+        if missing_left:
+            return f"({name} IS NULL OR {name} NOT IN ({listed}))" if listed else "1 = 1"
+        return f"{name} IN ({listed})" if listed else "1 = 0"
     value = _value(feature, columns)
     condition = f"{value} <= {literal(trees.threshold[node])}"
-    if missing_left and feature.kind == "number":
-        condition = f"{value} IS NULL OR {condition}"
-    return f"CASE WHEN {condition} THEN {left} ELSE {right} END"
+    return f"({value} IS NULL OR {condition})" if missing_left and feature.kind == "number" else condition
 
 
 def _grade(grades: GradeRule, score: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sweeps import Floats
+from ..sweeps import Floats, Ints
 from .forms import ExportError, Feature, Trees, feature_values, read_rows
 from .lightgbm import feature_names
 from .one_kind import kind_of, trees_of
@@ -22,10 +22,9 @@ def write(job: Job, path: Path) -> list[str]:
     if kind_of(form.score) != "trees":
         raise ExportError("XGBoost's file is written for trees; a linear model can go to='onnx' or to='sql'")
     features, trees, constant = trees_of(form.score)
-    refuse_sets(trees, "to='lightgbm' has them")
+    refuse_sets(trees, "export to='lightgbm', which has sets, or fit on columns of 0 and 1")
     names = feature_names(features, form.columns)
-    spans = zip(trees.roots.tolist(), [*trees.roots[1:].tolist(), len(trees.feature)], strict=True)
-    made = [_tree(trees, number, root, end, len(names)) for number, (root, end) in enumerate(spans)]
+    made = [_tree(trees, number, root, len(names)) for number, root in enumerate(trees.roots.tolist())]
     path.write_text(json.dumps(_document(made, names, constant)), encoding="utf-8")
     return ["XGBoost keeps numbers in single precision: rows of such numbers go the same ways as in the model"]
 
@@ -39,7 +38,7 @@ def score(job: Job, path: Path, rows: Any) -> Scored:
     except ImportError:
         return Scored("a reader of the file's own", _read_scores(path, x))
     booster = xgboost.Booster(params={"nthread": 1})
-    booster.load_model(str(path))
+    booster.load_model(bytearray(path.read_bytes()))  # by what it holds, whatever it is called
     found = booster.predict(xgboost.DMatrix(x, feature_names=booster.feature_names), output_margin=True)
     return Scored(f"XGBoost {xgboost.__version__}", np.asarray(found, dtype=float))
 
@@ -48,8 +47,7 @@ def refuse_sets(trees: Trees, way_out: str) -> None:
     """Refuse columns of categories, which the target's trees do not have."""
     if trees.has_sets:
         raise ExportError(
-            "its trees split columns of categories into sets, and this target's trees compare numbers alone; "
-            f"{way_out}, or fit on columns of 0 and 1"
+            f"its trees split columns of categories into sets, and this target's trees compare numbers alone; {way_out}"
         )
 
 
@@ -58,7 +56,6 @@ def below(threshold: Any) -> Any:
     wanted = np.asarray(threshold, dtype=float)
     with np.errstate(over="ignore"):
         near = wanted.astype(np.float32)
-    with np.errstate(over="ignore"):
         lower = np.nextafter(near, np.float32(-np.inf))
     out = np.where(near.astype(float) > wanted, lower, near)
     return np.clip(out, np.finfo(np.float32).min, np.finfo(np.float32).max).astype(np.float32)
@@ -67,16 +64,28 @@ def below(threshold: Any) -> Any:
 def above(threshold: Any) -> Any:
     """Return the least number of single precision above each threshold: x < that is x <= threshold."""
     largest = np.finfo(np.float32).max
-    kept = below(threshold)
-    return np.where(kept < largest, np.nextafter(kept, np.float32(np.inf)), largest).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return np.minimum(np.nextafter(below(threshold), np.float32(np.inf)), largest)
 
 
-def _tree(trees: Trees, number: int, root: int, end: int, n_features: int) -> dict[str, Any]:
-    nodes = np.arange(root, end)
-    inner = trees.left[nodes] >= 0
+def _side_by_side(trees: Trees, root: int) -> Ints:
+    """Return the nodes of a tree in an order in which children stand side by side: XGBoost's walk relies on it."""
+    nodes = [root]
+    for node in nodes:  # grows on the way
+        if trees.left[node] >= 0:
+            nodes += [int(trees.left[node]), int(trees.right[node])]
+    return np.array(nodes)
+
+
+def _tree(trees: Trees, number: int, root: int, n_features: int) -> dict[str, Any]:
+    nodes = _side_by_side(trees, root)
+    place = dict(zip(nodes.tolist(), range(len(nodes)), strict=True))
+    left, right = (
+        np.array([place.get(child, -1) for child in side[nodes].tolist()]) for side in (trees.left, trees.right)
+    )
+    inner = left >= 0
     parents = np.full(len(nodes), 2**31 - 1)
-    parents[trees.left[nodes][inner] - root] = np.flatnonzero(inner)
-    parents[trees.right[nodes][inner] - root] = np.flatnonzero(inner)
+    parents[left[inner]] = parents[right[inner]] = np.flatnonzero(inner)
     conditions = np.where(inner, above(trees.threshold[nodes]), trees.value[nodes].astype(np.float32))
     n, zeros = len(nodes), [0.0] * len(nodes)
     return {
@@ -87,10 +96,10 @@ def _tree(trees: Trees, number: int, root: int, end: int, n_features: int) -> di
         "categories_sizes": [],
         "default_left": trees.missing_left[nodes].astype(int).tolist(),
         "id": number,
-        "left_children": np.where(inner, trees.left[nodes] - root, -1).tolist(),
+        "left_children": left.tolist(),
         "loss_changes": zeros,
         "parents": parents.tolist(),
-        "right_children": np.where(inner, trees.right[nodes] - root, -1).tolist(),
+        "right_children": right.tolist(),
         "split_conditions": conditions.astype(float).tolist(),
         "split_indices": np.where(inner, trees.feature[nodes], 0).tolist(),
         "split_type": [0] * n,
@@ -152,7 +161,6 @@ TARGET = Target(
     takes="trees without columns of categories, and steps",
     write=write,
     score=score,
-    ending=".ubj.json",
     is_single=True,
 )
 
