@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 
 import wellorder as wo
 from tests.export.test_forms import formed
-from tests.persistence.small_models import Small, small_models
+from tests.persistence.small_models import Small
 from wellorder.data import TableRanker
 from wellorder.data.comparison_files import read_comparisons
 from wellorder.data.roles import Roles
@@ -75,9 +75,8 @@ def run(session: Any, feeds: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def exported() -> list[Exported]:
-    found: list[Small] = [small for small in small_models() if hasattr(small.model, "decision_function")]
-    return [Exported.of(small.model, small.name) for small, _ in formed(found)]
+def exported(models: list[Small]) -> list[Exported]:
+    return [Exported.of(small.model, small.name) for small, _ in formed(models)]
 
 
 def assert_near(got: Any, want: Any, reach: float, message: str) -> None:
