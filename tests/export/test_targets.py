@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
@@ -334,7 +335,9 @@ def test_mlflow_itself_reads_the_folder(gappy: Any, tmp_path: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         loaded = pyfunc.load_model(str(tmp_path / "folder"))
-        np.testing.assert_array_equal(loaded.predict(frame.to_pandas()), model.predict(frame))
+        np.testing.assert_array_equal(
+            loaded.predict(pd.DataFrame(frame.to_dict(as_series=False))), model.predict(frame)
+        )
 
 
 def test_what_cannot_be_exported_says_why_and_what_comes_near(tmp_path: Any) -> None:
