@@ -12,13 +12,18 @@ import onnx
 import onnxruntime
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
 import wellorder as wo
 from tests.export.test_forms import formed
-from tests.persistence.small_models import Small, small_models
+from tests.persistence.small_models import Small
 from wellorder.data import TableRanker
+from wellorder.data.comparison_files import read_comparisons
+from wellorder.data.roles import Roles
+from wellorder.data.sheet import Sheet
+from wellorder.data.table import Table
 from wellorder.export import ExportError, Job, form_of, forms, onnx as target
 from wellorder.export.exporting import model_scores
 from wellorder.export.sampling import UNSEEN, sample_rows
@@ -70,9 +75,8 @@ def run(session: Any, feeds: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def exported() -> list[Exported]:
-    found: list[Small] = [small for small in small_models() if hasattr(small.model, "decision_function")]
-    return [Exported.of(small.model, small.name) for small, _ in formed(found)]
+def exported(models: list[Small]) -> list[Exported]:
+    return [Exported.of(small.model, small.name) for small, _ in formed(models)]
 
 
 def assert_near(got: Any, want: Any, reach: float, message: str) -> None:
@@ -253,6 +257,26 @@ def test_a_stranger_has_the_rating_that_all_start_with(exported: list[Exported])
     assert each.scores({each.form.columns[0].name: names}).tolist() == want.tolist()
 
 
+def test_the_left_place_is_worth_what_the_ratings_say() -> None:
+    games = pl.DataFrame(
+        {"left": list("abcdacbd"), "right": list("bcdacbda"), "outcome": [-1, 0, -1, 1, -1, -1, -1, 0]}
+    )
+    by_name = read_comparisons(Sheet((("games", 0),), games), Roles(), None)
+    for system in (wo.ratings.Davidson(first_move=True), wo.ratings.Elo(advantage=30.0)):
+        each = Exported.of(TableRanker(wo.ratings.RatingRanker(system)).fit(by_name))
+        assert each.form.pairs.advantage != 0
+        asked, name = games.select("left", "right"), each.form.columns[0].name
+        found = each.run(*({name: asked[side].to_list()} for side in ("left", "right")))
+        np.testing.assert_allclose(found["difference"], each.model.compare(asked), atol=1e-12)
+        np.testing.assert_allclose(found["probabilities"], each.model.predict_proba(asked), atol=1e-12)
+        assert (
+            found["outcome"].tolist()
+            == np.where(
+                np.abs(found["difference"]) > each.model.ranker_.threshold_, np.sign(found["difference"]), 0
+            ).tolist()
+        )
+
+
 # --------------------------------------------------------------------------------------------------
 # The file.
 
@@ -330,6 +354,22 @@ def test_columns_may_be_called_anything() -> None:
     assert any("'score_'" in note for note in target._notes(each.form))
 
 
+@pytest.mark.parametrize("width", [40, 20_000])
+def test_of_numbered_features_those_that_count_are_given(width: int, tmp_path: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, width), density=4.0 / width, rng=rng, format="lil")
+    X[:, [3, width - 1]] = rng.normal(size=(60, 2))
+    X = X.tocsr()
+    y = np.digitize(X[:, [3]].toarray().ravel(), [-0.5, 0.5])
+    model = TableRanker(wo.RankSVM()).fit(Table("features", X, y=y))
+    found = wo.export(model, tmp_path / "model.onnx")
+    each = Exported.of(model)
+    assert found.n_rows == N_ROWS
+    rows = X.toarray() if width == 40 else {c.name: X[:, [c.place]].toarray().ravel() for c in each.form.columns}
+    assert each.session.get_inputs()[0].shape == ["rows", 40 if width == 40 else len(rows)]
+    assert_near(each.scores(rows), model.decision_function(Table("features", X)), 1.0, "")
+
+
 # --------------------------------------------------------------------------------------------------
 # Texts, categories, and what runtimes read in their own way.
 
@@ -368,6 +408,69 @@ def test_trees_take_sets_of_hundreds_of_categories_and_numbers_that_are_none_of_
     asked = np.vstack([X, [[0.25, 0.0], [1e9, 0.0], [-0.0, 0.0], [np.nan, np.nan], [-1.0, 0.0]]])
     want = each.own_scores(asked)
     assert_near(each.scores(asked), want, reach_of(want), "")
+
+
+def test_features_stand_where_the_model_has_them() -> None:
+    rng = np.random.default_rng(0)
+    numbers = {name: np.where(rng.random(60) < 0.2, np.nan, rng.normal(size=60)) for name in "abc"}
+    whole = rng.normal(size=60)
+    colour = rng.choice(["red", "green", "blue"], 60)
+    q = np.round(np.nan_to_num(numbers["a"]) - 2 * np.nan_to_num(numbers["c"]) + whole + (colour == "red"))
+    columns = {"a": numbers["a"], "colour": colour, "b": numbers["b"], "whole": whole, "c": numbers["c"]}
+    frame = pl.DataFrame({**columns, "q": q}, nan_to_null=True)
+    each = Exported.of(TableRanker(wo.RankSVM(), target="q").fit(frame))
+    assert_near(each.scores(columns), each.model.decision_function(frame), 1.0, "")
+
+
+def test_an_ensemble_may_have_members_that_go_by_probabilities(exported: list[Exported]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=80), [-0.5, 0.5])
+    members = [("plug", wo.PlugInRanker()), ("svm", wo.RankSVM())]
+    each = Exported.of(wo.OrderEnsemble(members, weights=[0.7, 0.3]).fit(X, y))
+    assert_near(each.scores(X), each.own_scores(X), 1.0, "")
+
+
+def form_over(function: Any, width: int) -> forms.Form:
+    """Return a function of a matrix of numbers."""
+    columns = tuple(forms.InputColumn(f"x{place}", "number", place) for place in range(width))
+    score = forms.Term(tuple(forms.Feature(place) for place in range(width)), function, 0.25)
+    return forms.Form(columns, width, False, score, takes_missing=True)
+
+
+def test_trees_may_be_leaves_and_a_number_that_is_no_category_is_missing() -> None:
+    # three trees: a leaf; a set {0, 2} of three with missing values right; a leaf
+    none, inner = np.zeros(5, np.int64), np.array([False, True, False, False, False])
+    trees = forms.Trees(
+        feature=np.array([-1, 1, -1, -1, -1]),
+        threshold=np.zeros(5),
+        left=np.array([-1, 2, -1, -1, -1]),
+        right=np.array([-1, 3, -1, -1, -1]),
+        value=np.array([8.0, 0.0, 1.0, 2.0, 16.0]),
+        roots=np.array([0, 1, 4]),
+        missing_left=~inner & False,
+        set_size=np.where(inner, 3, 0),
+        set_begin=none,
+        member=np.array([True, False, True]),
+    )
+    X = np.column_stack([np.zeros(8), [0.0, 1.0, 2.0, 3.0, -1.0, 0.5, 1e300, np.nan]])
+    form = form_over(trees, 2)
+    found = run(session_of(target.onnx_bytes(form, "m")), {"X": X})["score"]
+    assert found.tolist() == forms.scores(form, X).tolist() == [25.25, *[26.25], 25.25, *[26.25] * 5]
+    alone = dict.fromkeys(("feature", "left", "right"), np.array([-1])) | dict.fromkeys(
+        ("roots", "set_begin"), none[:1]
+    )
+    alone |= {"set_size": none[:1], "missing_left": inner[:1], "threshold": np.zeros(1), "value": np.array([3.0])}
+    form = form_over(forms.Trees(**alone, member=inner[:0]), 2)
+    assert run(session_of(target.onnx_bytes(form, "m")), {"X": X})["score"].tolist() == [3.25] * 8
+
+
+def test_a_gaussian_is_at_most_one_and_nothing_far_away() -> None:
+    rows = 1e9 * np.random.default_rng(0).normal(size=(50, 3))
+    form = form_over(forms.KernelSum("rbf", rows, np.eye(50)[7], gamma=1e10), 3)
+    session = session_of(target.onnx_bytes(form, "m"))
+    assert (run(session, {"X": rows})["score"] <= 1.25).all()
+    assert run(session, {"X": np.array([[1e300, 0.0, -1e300], [0.0, 1e300, 0.0]])})["score"].tolist() == [0.25, 0.25]
 
 
 def test_a_leaf_beside_an_inner_node_of_the_same_number_is_no_root(exported: list[Exported]) -> None:

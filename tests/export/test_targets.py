@@ -33,6 +33,7 @@ from wellorder.spaces import Forest
 
 ENGINES = ("solr", "elasticsearch", "opensearch", "ranklib")
 REASONS = {
+    "onnx": (),
     "lightgbm": ("kernels or bumps", "no sum of functions", "holds trees alone"),
     "xgboost": ("kernels or bumps", "no sum of functions", "written for trees", "into sets"),
     "sql": ("kernels or bumps", "no sum of functions"),
@@ -78,7 +79,7 @@ def test_every_model_is_written_or_refused_with_the_reason(models: list[Small], 
     assert len(models) - len(refused) >= 5
 
 
-@pytest.mark.parametrize("to", ["lightgbm", "sql", "mlflow"])
+@pytest.mark.parametrize("to", ["onnx", "lightgbm", "sql", "mlflow"])
 def test_gaps_and_categories_go_their_ways(gappy: Any, to: str, tmp_path: Any) -> None:
     model, frame = gappy
     made = wo.export(model, tmp_path / "made", to)

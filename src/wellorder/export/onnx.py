@@ -44,6 +44,7 @@ from .forms import (
     read_rows,
 )
 from .one_kind import stumps
+from .sampling import WIDE
 from .target import Job, Scored, Target
 
 _TREES = "ai.onnx.ml"
@@ -75,7 +76,7 @@ Value: TypeAlias = str
 
 
 @dataclass(frozen=True)
-class Input:
+class GraphInput:
     """One input: a matrix of numbers (rows × width), or one column (rows × 1) of numbers or of text.
 
     Attributes
@@ -96,15 +97,18 @@ class Input:
     side: str = ""
 
 
-def inputs_of(form: Form) -> list[Input]:
+def inputs_of(form: Form) -> list[GraphInput]:
     """Return the inputs of a form: ``X``, one for each named column, or those of the left and of the right item.
+
+    Of a matrix with very many columns, ``X`` has only those that are looked at.
 
     Named columns keep their names, but for one that an output has; of pairs they are ``left.name`` and ``right.name``,
     or, where names are all that is given, ``left`` and ``right``.
     """
     sides = ("left", "right") if form.pairs is not None else ("",)
     if not form.named:
-        return [Input(side or "X", "number", form.width, None, side) for side in sides]
+        width = len(form.columns) if form.width > WIDE else form.width
+        return [GraphInput(side or "X", "number", width, None, side) for side in sides]
     alone = isinstance(form.score, Rated) and form.pairs is not None
     found, taken = [], set(_outputs(form))
     for side in sides:
@@ -113,7 +117,7 @@ def inputs_of(form: Form) -> list[Input]:
             while name in taken:
                 name += "_"
             taken.add(name)
-            found.append(Input(name, column.kind, 1, place, side))
+            found.append(GraphInput(name, column.kind, 1, place, side))
     return found
 
 
@@ -166,7 +170,7 @@ def onnx_bytes(form: Form, model: str) -> bytes:
         What the file calls the model.
     """
     onnx, inputs, outputs = library("onnx"), inputs_of(form), _outputs(form)
-    graph = Graph({*(each.name for each in inputs), *outputs})
+    graph = GraphWriter({*(each.name for each in inputs), *outputs})
     found = _pair_outputs(graph, form, inputs) if form.pairs is not None else _row_outputs(graph, form, inputs)
     for name in outputs:
         graph.leave(found[name], name)
@@ -201,7 +205,7 @@ def library(name: str) -> Any:
 # The graph.
 
 
-class Graph:
+class GraphWriter:
     """Nodes in the order in which they are computed, and the constants that they take: each array once."""
 
     def __init__(self, taken: set[str]) -> None:
@@ -272,18 +276,18 @@ _COLUMNS = np.array([1])
 # Features of what is given.
 
 
-class Given:
+class ItemSide:
     """What is given of one item a row: all numbers as one matrix, and each text by itself."""
 
-    def __init__(self, graph: Graph, form: Form, inputs: Sequence[Input]) -> None:
+    def __init__(self, graph: GraphWriter, form: Form, inputs: Sequence[GraphInput]) -> None:
         self.graph = graph
         numbers = [each for each in inputs if each.kind == "number"]
         self._place = {
-            place: column.place if not form.named else [each.column for each in numbers].index(place)
+            place: [each.column for each in numbers].index(place) if form.named else _place_in_matrix(form, place)
             for place, column in enumerate(form.columns)
             if column.kind == "number"
         }
-        self._width = form.width if not form.named else len(numbers)
+        self._width = len(numbers) if form.named else numbers[0].width
         if len(numbers) == 1:
             self._numbers = numbers[0].name
         elif numbers:
@@ -346,6 +350,10 @@ class Given:
         return self.graph.add("Gather", matrix, places, axis=1)
 
 
+def _place_in_matrix(form: Form, column: int) -> int:
+    return column if form.width > WIDE else form.columns[column].place
+
+
 _STEPS = {"minus": "Sub", "over": "Div", "times": "Mul", "plus": "Add", "at_least": "Max", "at_most": "Min"}
 
 
@@ -380,7 +388,7 @@ def _text_table(features: Sequence[Feature], values: list[Any], name: str) -> tu
 # Scores.
 
 
-def _score(given: Given, score: Score, factor: float = 1.0) -> Value:
+def _score(given: ItemSide, score: Score, factor: float = 1.0) -> Value:
     """Return scores, times a factor, as a column.
 
     No number is multiplied behind a product of matrices, or before one: onnxruntime makes one operator of the two, with
@@ -413,16 +421,16 @@ def _times(function: Function, factor: float) -> Function:
             return replace(function, value=factor * function.value)
 
 
-def _product(graph: Graph, x: Value, matrix: Floats) -> Value:
+def _product(graph: GraphWriter, x: Value, matrix: Floats) -> Value:
     """Return x times a matrix; of a single column by numbers, which may have been divided by one just before."""
     return graph.add("MatMul" if len(matrix) > 1 else "Mul", x, matrix)
 
 
-def _plus(graph: Graph, value: Value, constant: float) -> Value:
+def _plus(graph: GraphWriter, value: Value, constant: float) -> Value:
     return value if constant == 0 else graph.add("Add", value, constant)
 
 
-def _added(graph: Graph, parts: Sequence[Value]) -> Value:
+def _added(graph: GraphWriter, parts: Sequence[Value]) -> Value:
     """Add up values, one after the other."""
     total = parts[0]
     for part in parts[1:]:
@@ -430,13 +438,13 @@ def _added(graph: Graph, parts: Sequence[Value]) -> Value:
     return total
 
 
-def _by_name(given: Given, names: Sequence[str], values: Array) -> Value:
+def _by_name(given: ItemSide, names: Sequence[str], values: Array) -> Value:
     """Look up a value for each name; the last is that of all others."""
     code = given.graph.number_of(given.text[0], names)
     return given.graph.add("Gather", values, code, axis=0)
 
 
-def _function(graph: Graph, x: Value, function: Function) -> Value:
+def _function(graph: GraphWriter, x: Value, function: Function) -> Value:
     """Return a function of a matrix of features as a column."""
     match function:
         case Linear():
@@ -459,7 +467,7 @@ def _blocks(n: int) -> list[slice]:
     return [slice(a, a + _BLOCK) for a in range(0, n, _BLOCK)]
 
 
-def _gaussians(graph: Graph, x: Value, kernel: KernelSum) -> Value:
+def _gaussians(graph: GraphWriter, x: Value, kernel: KernelSum) -> Value:
     """Σ_j w_j exp(−γ‖x − z_j‖²), with the squares multiplied out; near the rows' middle these keep their digits."""
     middle = kernel.rows.mean(axis=0)
     rows = kernel.rows - middle
@@ -475,7 +483,7 @@ def _gaussians(graph: Graph, x: Value, kernel: KernelSum) -> Value:
     return _added(graph, parts)
 
 
-def _powers(graph: Graph, x: Value, kernel: KernelSum) -> Value:
+def _powers(graph: GraphWriter, x: Value, kernel: KernelSum) -> Value:
     """Σ_j w_j (γ xᵀz_j + c)^p."""
     parts = []
     for block in _blocks(len(kernel.rows)):
@@ -485,7 +493,7 @@ def _powers(graph: Graph, x: Value, kernel: KernelSum) -> Value:
     return _added(graph, parts)
 
 
-def _bumps(graph: Graph, x: Value, bumps: BumpSum) -> Value:
+def _bumps(graph: GraphWriter, x: Value, bumps: BumpSum) -> Value:
     """Σ_m w_m exp(−(z − c_m)² / 2σ²), z being standardised columns; those that no bump stands on are left out."""
     if not len(bumps.weight):
         return _zeros(graph, x)
@@ -501,13 +509,13 @@ def _bumps(graph: Graph, x: Value, bumps: BumpSum) -> Value:
     return _added(graph, parts)
 
 
-def _zeros(graph: Graph, x: Value) -> Value:
+def _zeros(graph: GraphWriter, x: Value) -> Value:
     """Return a column of zeros, with as many rows as a matrix."""
     shape = graph.add("Concat", graph.add("Shape", x, end=1), np.array([1]), axis=0)
     return graph.add("ConstantOfShape", shape, value=graph.tensor(np.zeros(1)))
 
 
-def _trees(graph: Graph, x: Value, trees: Trees) -> Value:
+def _trees(graph: GraphWriter, x: Value, trees: Trees) -> Value:
     """Write trees as one operator; a tree that is a leaf is a constant."""
     is_leaf = trees.left < 0
     alone = is_leaf[trees.roots]
@@ -559,7 +567,7 @@ def _leaves(trees: Trees) -> Ints:
     return np.concatenate([beside, np.flatnonzero(others)])
 
 
-def _with_sets(graph: Graph, x: Value, trees: Trees, feature: Ints, threshold: Floats) -> Value:
+def _with_sets(graph: GraphWriter, x: Value, trees: Trees, feature: Ints, threshold: Floats) -> Value:
     """Put a column before those of x for each set that nodes split by, 1 where a row goes right; have nodes look there.
 
     The operator's own sets, of many categories, end some runtimes.
@@ -585,7 +593,7 @@ def _with_sets(graph: Graph, x: Value, trees: Trees, feature: Ints, threshold: F
     return graph.add("Concat", *columns, x, axis=1)
 
 
-def _chances(given: Given, chances: Chances) -> Value:
+def _chances(given: ItemSide, chances: Chances) -> Value:
     """Return the probability of each level, a column a level."""
     graph = given.graph
     if isinstance(chances, Softmax):
@@ -600,12 +608,12 @@ def _chances(given: Given, chances: Chances) -> Value:
     return graph.add("Mul", both, room)
 
 
-def _sigmoid(graph: Graph, x: Value) -> Value:
+def _sigmoid(graph: GraphWriter, x: Value) -> Value:
     """Return 1 / (1 + e^{−x}), whose lower end runtimes' own functions take for zero too early."""
     return graph.add("Div", 1.0, graph.add("Add", graph.add("Exp", graph.add("Neg", x)), 1.0))
 
 
-def _plug_in(given: Given, score: PlugIn) -> Value:
+def _plug_in(given: ItemSide, score: PlugIn) -> Value:
     graph, chances = given.graph, _chances(given, score.chances)
     gain, weight = (graph.add("MatMul", chances, part[:, None]) for part in (score.gain, score.weight))
     if score.bounded:
@@ -618,9 +626,9 @@ def _plug_in(given: Given, score: PlugIn) -> Value:
 # What comes out.
 
 
-def _row_outputs(graph: Graph, form: Form, inputs: Sequence[Input]) -> dict[str, Value]:
+def _row_outputs(graph: GraphWriter, form: Form, inputs: Sequence[GraphInput]) -> dict[str, Value]:
     """Return the score of each row and, where the model tells them, its grade and the probabilities of grades."""
-    given, grades = Given(graph, form, inputs), form.grades
+    given, grades = ItemSide(graph, form, inputs), form.grades
     score = _score(given, form.score)
     found = {"score": graph.add("Squeeze", score, _COLUMNS)}
     if grades is None:
@@ -644,11 +652,11 @@ def _label_array(grades: GradeRule) -> Array:
     return np.array(grades.labels, dtype={"BOOL": bool, "INT64": np.int64, "DOUBLE": float}[kind])
 
 
-def _pair_outputs(graph: Graph, form: Form, inputs: Sequence[Input]) -> dict[str, Value]:
+def _pair_outputs(graph: GraphWriter, form: Form, inputs: Sequence[GraphInput]) -> dict[str, Value]:
     """Return how far the right item stands above the left one, what that means, and the scores of the two."""
     rule = form.pairs
     assert rule is not None
-    left, right = (Given(graph, form, [each for each in inputs if each.side == side]) for side in ("left", "right"))
+    left, right = (ItemSide(graph, form, [each for each in inputs if each.side == side]) for side in ("left", "right"))
     scores = [_score(given, form.score) for given in (left, right)]
     apart = graph.add("Sub", scores[1], scores[0])
     if isinstance(form.score, Rated) and form.score.islands is not None:
@@ -662,7 +670,7 @@ def _pair_outputs(graph: Graph, form: Form, inputs: Sequence[Input]) -> dict[str
     return found if rule.slope is None else found | {"probabilities": _outcome_chances(graph, apart, rule)}
 
 
-def _outcome_chances(graph: Graph, apart: Value, rule: PairRule) -> Value:
+def _outcome_chances(graph: GraphWriter, apart: Value, rule: PairRule) -> Value:
     """Return P(left), P(tie) of each kind, and P(right): e^{−x/2}, ν and e^{x/2} over their sum."""
     assert rule.slope is not None
     x = _plus(graph, graph.add("Mul", apart, rule.slope), rule.shift)
@@ -711,13 +719,24 @@ def feeds(form: Form, rows: Any, right: Any = None) -> dict[str, Array]:
     sides, found = {"": rows, "left": rows, "right": right}, {}
     for each in inputs_of(form):
         if each.column is None:
-            found[each.name] = np.asarray(sides[each.side], dtype=float)
+            found[each.name] = _matrix(form, sides[each.side], each.width)
             continue
         values = read_rows(form, sides[each.side])[each.column]
         if each.kind == "text":
             values = np.array([_NO_TEXT if value is None else value for value in values.tolist()], dtype=object)
         found[each.name] = values[:, None]
     return found
+
+
+def _matrix(form: Form, rows: Any, width: int) -> Floats:
+    """Return rows as one matrix; of columns by name those that are not looked at are zero."""
+    if not isinstance(rows, Mapping) and form.width <= WIDE:
+        return np.asarray(rows, dtype=float)
+    columns = read_rows(form, rows)
+    out = np.zeros((len(columns[0]), width))
+    for place, values in enumerate(columns):
+        out[:, _place_in_matrix(form, place)] = values
+    return out
 
 
 def compute(content: bytes, given: Mapping[str, Array]) -> tuple[str, dict[str, Array]]:
@@ -752,11 +771,12 @@ def _notes(form: Form) -> list[str]:
         )
     if form.pairs is not None:
         notes.append("its inputs are the left and the right item of pairs; left_score is the score of items alone")
-    names = [each for each in inputs_of(form) if not each.side]
+    if not form.named and form.width > WIDE:
+        notes.append("a row has the columns that the model looks at, and no others: the file's property 'columns'")
     told = [
         f"the column {form.columns[each.column].name!r} is the input {each.name!r}"
-        for each in names
-        if each.column is not None and form.columns[each.column].name != each.name
+        for each in inputs_of(form)
+        if each.column is not None and not each.side and form.columns[each.column].name != each.name
     ]
     if form.grades is not None and _label_type(form.grades.labels) == "STRING":
         told += ["grades are given as text"] * any(not isinstance(label, str) for label in form.grades.labels)
