@@ -27,8 +27,8 @@ Examples:
 @click.option(
     "--to",
     metavar="TARGET",
-    help="For which runtime: onnx, lightgbm, xgboost, solr, elasticsearch, opensearch, ranklib, sql or mlflow.  [default: as "
-    "the ending of FILE says]",
+    help="For which runtime: onnx, lightgbm, xgboost, solr, elasticsearch, opensearch, ranklib, sql or mlflow.  "
+    "[default: as the ending of FILE says]",
 )
 @click.option("--check", metavar="DATA", help="Rows to check with, in place of those made from the model.", **INPUT)
 @click.option("--name", default="wellorder", show_default=True, help="What a search engine is to call the model.")
