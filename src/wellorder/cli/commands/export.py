@@ -15,6 +15,7 @@ from ..output import print_json, say
 @click.command(
     epilog="""\b
 Examples:
+  wellorder export wines.wo -o wines.onnx
   wellorder export wines.wo -o wines.sql
   wellorder export wines.wo -o wines.txt --to lightgbm --check new-wines.csv
   wellorder export ranker.wo -o model.json --to solr --name ranker
@@ -26,8 +27,8 @@ Examples:
 @click.option(
     "--to",
     metavar="TARGET",
-    help="For which runtime: lightgbm, xgboost, solr, elasticsearch, opensearch, ranklib, sql or mlflow.  [default: as "
-    "the ending of FILE says]",
+    help="For which runtime: onnx, lightgbm, xgboost, solr, elasticsearch, opensearch, ranklib, sql or mlflow.  "
+    "[default: as the ending of FILE says]",
 )
 @click.option("--check", metavar="DATA", help="Rows to check with, in place of those made from the model.", **INPUT)
 @click.option("--name", default="wellorder", show_default=True, help="What a search engine is to call the model.")
