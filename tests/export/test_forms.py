@@ -18,6 +18,7 @@ from wellorder.standings import Standings
 REFUSED = {
     "MultipleHyperplaneRanker": "list",
     "NestedRanker": "list",
+    "LogisticRegression": "none of wellorder",
     "RatingRanker": "without names",
 }
 """Classes with scores that have no form, and a word of the reason."""

@@ -9,12 +9,14 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings, strategies as st
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -114,7 +116,7 @@ def random_trees(seed: int, holes: bool, n_columns: int) -> tuple[Any, Any]:
     return model, X
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10_000),
     holes=st.booleans(),
@@ -135,6 +137,28 @@ def test_any_trees_and_any_rows(seed: int, holes: bool, rows: list[Any], tmp_pat
     plain[np.abs(plain) <= 1e-6] = 0.0
     for to in ENGINES:
         assert wo.export(model, tmp_path / to, to, check=plain).difference <= 1e-5
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    weights=st.lists(st.integers(-1_000, 1_000).map(lambda each: each / 8), min_size=1, max_size=4),
+    scales=st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=4),
+    means=st.lists(st.floats(-5.0, 5.0), min_size=4, max_size=4),
+)
+def test_any_linear_model_and_any_rows(weights: Any, scales: Any, means: Any, tmp_path: Any) -> None:
+    d = len(weights)
+    rng = np.random.default_rng(0)
+    X = np.array(scales[:d]) * (np.array(means[:d]) + rng.standard_normal((30, d)))
+    pipe = make_pipeline(SimpleImputer(), StandardScaler(), wo.RidgeRanker()).fit(X, np.arange(30) % 3)
+    pipe[-1].coef_ = np.array(weights)
+    holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    for to in ("sql", "solr", "elasticsearch"):
+        if not any(weights) and to in ENGINES:
+            continue
+        for rows in (None, holes):
+            single = rows is not None and TARGETS[to].is_single
+            found = wo.export(pipe, tmp_path / to, to, check=rows.astype(np.float32).astype(float) if single else rows)
+            assert found.difference <= (1e-5 if TARGETS[to].is_single else 1e-9) * found.range
 
 
 @settings(max_examples=200, deadline=None)
@@ -207,6 +231,16 @@ def test_what_lightgbm_reads_our_own_reader_reads(tmp_path: Any) -> None:
     wo.export(model, tmp_path / "trees.txt", "lightgbm")
     forest = Forest.from_lightgbm((tmp_path / "trees.txt").read_text())
     np.testing.assert_allclose(forest.scores(X), model.decision_function(X), rtol=0, atol=1e-12)
+
+
+def test_lightgbm_codes_the_categories_of_a_frame_as_the_file_says(gappy: Any, tmp_path: Any) -> None:
+    model, frame = gappy
+    wo.export(model, tmp_path / "trees.txt", "lightgbm")
+    booster = lightgbm.Booster(model_file=str(tmp_path / "trees.txt"))
+    theirs = pd.DataFrame({name: frame[name].to_list() for name in ("ph", 'a "hard" name')})
+    theirs["colour"] = pd.Categorical(frame["colour"].to_list())
+    theirs = theirs.set_axis(booster.feature_name(), axis=1)
+    np.testing.assert_allclose(booster.predict(theirs), model.decision_function(frame), rtol=0, atol=1e-12)
 
 
 def test_a_reader_of_xgboosts_file_agrees_with_xgboost(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,9 +369,8 @@ def test_mlflow_itself_reads_the_folder(gappy: Any, tmp_path: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         loaded = pyfunc.load_model(str(tmp_path / "folder"))
-        np.testing.assert_array_equal(
-            loaded.predict(pd.DataFrame(frame.to_dict(as_series=False))), model.predict(frame)
-        )
+        found = loaded.predict(pd.DataFrame(frame.to_dict(as_series=False)))
+    np.testing.assert_array_equal(found, model.predict(frame))
 
 
 def test_what_cannot_be_exported_says_why_and_what_comes_near(tmp_path: Any) -> None:

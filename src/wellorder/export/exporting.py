@@ -20,6 +20,7 @@ from ..scoring import list_scores
 from ..standings import Standings
 from ..suggest import suggest
 from ..sweeps import Array, Floats
+from ..writing import counted
 from .forms import ExportError, Form
 from .reading import form_of, form_or_columns
 from .sampling import WIDE, sample_rows
@@ -69,7 +70,8 @@ class Parity:
     def __str__(self) -> str:
         order = "the order is the same"
         if not self.same_order:
-            order = f"{self.n_swapped:,} neighbours nearer than that are swapped"
+            verb = "are" if self.n_swapped > 1 else "is"
+            order = f"{counted(self.n_swapped, 'neighbour')} nearer than that {verb} swapped"
         return (
             f"checked on {self.n_rows:,} rows by {self.reader}: scores differ by {self.difference:.2g} at most, over a "
             f"range of {self.range:.3g}; {order}"

@@ -19,6 +19,9 @@ from .lightgbm import feature_name
 from .one_kind import kind_of, linear_of, trees_of
 from .xgboost import refuse_sets
 
+_NOTED = 1e-4
+"""A constant is told where it is not next to nothing beside the weights."""
+
 _FURTHEST = float(np.finfo(np.float32).max)
 
 
@@ -71,7 +74,9 @@ def engine_model(form: Form) -> EngineModel:
         signals = tuple(map(_standardised, features, _names(features, form.columns), _fields(features, form.columns)))
         if not signals:
             raise ExportError("all its weights are zero: there is nothing to rank by")
-        if constant:
+        signals, weights, moved = _in_single(signals, weights)
+        constant += moved
+        if abs(constant) > _NOTED * np.abs(weights).sum():
             notes.append(f"scores are {constant:.6g} lower than the model's: the order is the same")
         return EngineModel(signals, weights, None, constant, tuple(notes))
     of_trees, trees, constant = trees_of(form.score)
@@ -93,6 +98,14 @@ def engine_model(form: Form) -> EngineModel:
             "it were 0; give every document a value"
         )
     return EngineModel(signals, None, replace(trees, feature=place[trees.feature]), constant, tuple(notes))
+
+
+def _in_single(signals: tuple[Signal, ...], weights: Floats) -> tuple[tuple[Signal, ...], Floats, float]:
+    """Round means and scales as the engine does; return what makes up for it in the weights, and in the constant."""
+    mean, scale = (np.array([getattr(signal, name) for signal in signals]) for name in ("mean", "scale"))
+    near, wide = mean.astype(np.float32).astype(float), scale.astype(np.float32).astype(float)
+    rounded = (replace(each, mean=float(m), scale=float(s)) for each, m, s in zip(signals, near, wide, strict=True))
+    return tuple(rounded), weights * wide / scale, float(np.sum(weights * (near - mean) / scale))
 
 
 def _fields(features: Sequence[Feature], columns: Sequence[InputColumn]) -> list[str]:
