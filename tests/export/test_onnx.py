@@ -257,6 +257,27 @@ def test_a_stranger_has_the_rating_that_all_start_with(exported: list[Exported])
     assert each.scores({each.form.columns[0].name: names}).tolist() == want.tolist()
 
 
+def test_pairs_of_a_table_have_columns_of_the_left_item_and_of_the_right_one(tmp_path: Any) -> None:
+    rng = np.random.default_rng(0)
+    items = pl.DataFrame({"id": [f"i{k}" for k in range(30)], "ph": rng.normal(size=30), "colour": list("abc") * 10})
+    better = items["ph"].to_numpy() + (items["colour"] == "a").to_numpy()
+    left, right = rng.permutation(30)[:29], np.arange(29)
+    outcome = np.where(np.abs(better[right] - better[left]) < 0.3, 0, np.sign(better[right] - better[left])).astype(int)
+    votes = pl.DataFrame({"left": items["id"][left], "right": items["id"][right], "outcome": outcome})
+    items.write_csv(tmp_path / "items.csv")
+    votes.write_csv(tmp_path / "votes.csv")
+    table = wo.read(tmp_path / "votes.csv", items=tmp_path / "items.csv")
+    for model in (wo.CompareSVM(), wo.RankSVM()):
+        each = Exported.of(TableRanker(model).fit(table))
+        names = [given.name for given in each.session.get_inputs()]
+        assert names == ["left.ph", "left.colour", "right.ph", "right.colour"]
+        sides = ({name: items[name].to_numpy()[rows] for name in ("ph", "colour")} for rows in (left, right))
+        found = each.run(*sides)
+        np.testing.assert_allclose(found["difference"], each.model.compare(table), atol=1e-12)
+        assert found["outcome"].tolist() == each.model.predict(table).tolist()
+        assert wo.export(each.model, tmp_path / "model.onnx").same_order
+
+
 def test_the_left_place_is_worth_what_the_ratings_say() -> None:
     games = pl.DataFrame(
         {"left": list("abcdacbd"), "right": list("bcdacbda"), "outcome": [-1, 0, -1, 1, -1, -1, -1, 0]}

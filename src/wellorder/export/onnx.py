@@ -36,7 +36,6 @@ from .forms import (
     Sum,
     Term,
     Trees,
-    apply_step,
     chances_of,
     feature_values,
     outcomes,
@@ -314,8 +313,8 @@ class ItemSide:
             return self._listed(features)
         graph, x = self.graph, self._columns([feature.column for feature in features])
         if kind == "missing":
-            ends = [[[_through(feature, end) for feature in features]] for end in (1.0, 0.0)]
-            return graph.add("Where", graph.add("IsNaN", x), *map(np.array, ends))
+            missing, given = feature_values([replace(each, column=0) for each in features], [np.array([np.nan, 0.0])])
+            return graph.add("Where", graph.add("IsNaN", x), missing, given)
         for steps in zip(*(feature.steps for feature in features), strict=True):
             value = np.array([[step.value for step in steps]])
             if steps[0].kind == "fill":
@@ -355,14 +354,6 @@ def _place_in_matrix(form: Form, column: int) -> int:
 
 
 _STEPS = {"minus": "Sub", "over": "Div", "times": "Mul", "plus": "Add", "at_least": "Max", "at_most": "Min"}
-
-
-def _through(feature: Feature, x: float) -> float:
-    """Return what a feature's steps make of a number."""
-    found = np.array([x])
-    for step in feature.steps:
-        found = apply_step(step, found)
-    return float(found[0])
 
 
 def _text_table(features: Sequence[Feature], values: list[Any], name: str) -> tuple[list[str], Floats]:
@@ -799,6 +790,7 @@ def _expected(form: Form, rows: Any, found: Mapping[str, Array]) -> dict[str, Ar
             own = np.array([island.get(name, np.nan) for name in read_rows(form, rows)[0].tolist()])
             apart = np.where(own == own[::-1], apart, np.nan)
         told = {"difference": apart - rule.advantage, "outcome": outcomes(rule, apart)}
+        told["right_score"] = found["left_score"][::-1]
         return told if rule.slope is None else told | {"probabilities": pair_chances(rule, apart)}
     grades = form.grades
     if grades is None:
