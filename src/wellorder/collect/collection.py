@@ -152,9 +152,10 @@ class Collection:
 
     def _give(self, judge: int) -> Offer | None:
         given = self._desk.give(judge)
-        if given is None:
+        self._store.mark_drawn(given.drawn)
+        if given.sides is None:
             return None
-        offer = self._store.offer(judge, *given)
+        offer = self._store.offer(judge, *given.sides, given.chosen)
         self._desk.hold(offer)
         self._open[judge][offer.number] = offer
         return offer
