@@ -102,7 +102,7 @@ def test_a_share_is_drawn_at_random_whatever_is_planned(tmp_path):
 
 
 def sample_of(seed, n_votes=14):
-    """Return which pairs were drawn, and which were asked, of 28, where those among the first four items are planned."""
+    """Return which pairs were drawn, and which were asked, of 28, where the plan is of the first four items."""
     desk = Desk(range(8), per_pair=1, random_share=0.3, random=Random(seed))
     offers = []
     for _ in range(n_votes):

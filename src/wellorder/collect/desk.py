@@ -42,9 +42,9 @@ class Desk:
     A pair is held by the judges who have it before them or have answered it; those who skipped it hold it no more, and
     never get it again.
 
-    Pairs are drawn from all pairs, whatever has been asked: were they drawn from those that the plan has left over, they
-    would be the easy ones. Where a draw meets a pair that was planned, that answer is the one that was to be had: its
-    offer counts as drawn, and nobody is asked again.
+    Pairs are drawn from all pairs, whatever has been asked: were they drawn from those that the plan has left over,
+    they would be the easy ones. Where a draw meets a pair that was planned, that answer is the one that was to be had:
+    its offer counts as drawn, and nobody is asked again.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ class Desk:
 
     def give(self, judge: int) -> Given:
         """Return a pair for a judge, its sides by lot, and how it was chosen."""
-        pair, chosen, met = None, "random", []
+        pair: Pair | None = None
+        chosen, met = "random", list[int]()
         while pair is None:
             if met or self._random.random() >= self._share:
                 pair, chosen = self._next_planned(judge), self._planned
