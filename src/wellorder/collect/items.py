@@ -200,12 +200,9 @@ def _features_of(sheet: Sheet, columns: Sequence[str]) -> Floats | None:
         sheet.column(column, "features")
     frame = sheet.frame.select([settle(sheet, column) for column in columns])
     try:
-        found = np.asarray(TableEncoder().fit(frame).transform(frame), dtype=float)
+        return np.asarray(TableEncoder().fit(frame).transform(frame), dtype=float)
     except ValueError as error:
         raise sheet.error(str(error)) from None
-    if not found.shape[1]:
-        raise sheet.error(f"the features ({', '.join(columns)}) are the same for all items, and tell nothing")
-    return found
 
 
 def _kinds(sheet: Sheet, show: Sequence[str]) -> dict[str, Kind | None]:
