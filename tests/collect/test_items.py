@@ -44,7 +44,7 @@ def test_features_are_known_and_not_shown(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text("item,text,words,kind\na,one,100,x\nb,two,200,y\nc,three,300,x\n")
     items = read_items(path, features=["words", "kind"])
-    assert items.features == pytest.approx(np.array([[-1.5**0.5, 1, 0], [0, 0, 1], [1.5**0.5, 1, 0]]))
+    assert items.features == pytest.approx(np.array([[-(1.5**0.5), 1, 0], [0, 0, 1], [1.5**0.5, 1, 0]]))
     assert "one" in items.shown(0)
     assert "100" not in items.shown(0)
     assert "100" in read_items(path, features=["words"], show=["text", "words"]).shown(0)
