@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import special
-from threadpoolctl import threadpool_limits
 
 from ..standings import Standings
 from ..sweeps import Array, Bools, Floats, Ints
-from .beliefs import Beliefs, believe, places_of
+from .beliefs import Beliefs, believe, one_thread, places_of
 from .gains import OrderGains, answer_table, sign_gains
 from .goals import Goal
 from .sources import from_model, from_standings
 
 MOST_PAIRED = 1_000
 """Items of which all pairs are looked at; of more, each with neighbours in rating and some further away."""
+
+_MOST_ALONE = 300
+"""Items up to which BLAS keeps to one thread."""
 
 _NEAR, _FAR = 12, 12
 """Neighbours of an item that are looked at, and items further away, drawn log-uniformly."""
@@ -159,17 +162,18 @@ def choose_pairs(
     if not 0.0 <= min_difference < np.inf:
         raise ValueError(f"min_difference={min_difference!r} is no difference; give a number from 0 on")
     rng = np.random.default_rng(random_state)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         beliefs = _beliefs_of(known, items, names, votes, rng)
     wanted = Goal.of(goal, top, levels)
     wanted.cuts(len(beliefs))
     place_of = {name: place for place, name in enumerate(beliefs.names)}
     allowed = _Allowed(len(beliefs), *_read_excluded(exclude, place_of), _read_excluded(avoid, place_of)[1])
-    chooser = _Chooser(beliefs, wanted, allowed, min_difference, rng)
-    n_random = int(random_share * k + rng.random())
-    drawn = chooser.draw(n_random)
-    chosen = chooser.choose(k - len(drawn), drawn)
-    return _in_order(chooser, drawn, chosen, rng)
+    with one_thread() if len(beliefs) <= _MOST_ALONE else nullcontext():
+        chooser = _Chooser(beliefs, wanted, allowed, min_difference, rng)
+        n_random = int(random_share * k + rng.random())
+        drawn = chooser.draw(n_random)
+        chosen = chooser.choose(k - len(drawn), drawn)
+        return _in_order(chooser, drawn, chosen, rng)
 
 
 def _beliefs_of(known: Any, items: Any, names: Any, votes: Any, rng: np.random.Generator) -> Beliefs:

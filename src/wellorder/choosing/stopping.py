@@ -138,7 +138,7 @@ def _told(goal: Goal, now: float, wanted: float | None = None) -> str:
 
 def _pairs(tau: float) -> str:
     """Say what a Kendall's τ means."""
-    return f"{50 + 50 * tau:.3g} % of pairs"
+    return f"{50 + 50 * tau:.3g}% of pairs"
 
 
 def reached(beliefs: Beliefs, goal: Goal, *, drawn: Floats | None = None, random_state: Any = 0) -> float:
