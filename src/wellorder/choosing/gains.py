@@ -68,7 +68,7 @@ class OrderGains:
     r"""What an answer is expected to teach of the whole order, where there are few enough items for their covariance V.
 
     The doubt about the order is :math:`\sum_{i<j} p_{ij} (1 - p_{ij})`, with :math:`p_{ij} = \Phi(m_{ij} / s_{ij})` the
-    chance that i stands above j: the expected number of pairs in which two draws from what is believed disagree, halved.
+    chance that i stands above j: half the expected number of pairs in which two draws from what is believed disagree.
     An answer that takes :math:`\tau^2` from the variance of a difference takes :math:`\varphi(m/s)^2 \tau^2 / s^2` from
     its pair's doubt, to first order. An answer on (a, b) takes :math:`\lambda (V_{ia} - V_{ib} - V_{ja} + V_{jb})^2`
     from the variance of each other difference, with :math:`\lambda = t / (1 + tv)`, t its expected information, and v

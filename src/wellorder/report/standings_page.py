@@ -272,8 +272,8 @@ def _cautions(look: StandingsLook) -> list[str]:
         each = 2.0 * look.standings.n_votes_ / len(look.rows)
         said.insert(
             0,
-            f"It is early: of {n_open:,} of the {len(look.rows):,} items these votes leave any rating possible, as each "
-            f"item has had {each:.1f} votes on average. Ranges close as items win and lose against several others.",
+            f"It is early: of {n_open:,} of the {len(look.rows):,} items these votes leave any rating possible, as "
+            f"each item has had {each:.1f} votes on average. Ranges close as items win and lose against several others.",
         )
     if look.fit is not None and not _is_beyond(look.fit, "coin"):
         said.insert(
