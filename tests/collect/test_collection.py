@@ -81,6 +81,15 @@ def test_the_first_pairs_link_everything(tmp_path):
         assert len(set(island.values())) == 1
 
 
+@pytest.mark.parametrize("advice", [{"n_votes": 0, "pairs": []}, {"error": "it has ended"}])
+def test_the_first_pairs_stay_planned_where_nothing_else_is_advised(tmp_path, advice):
+    with opened(tmp_path / "v.db", random_share=0.0) as collection:
+        collection.follow(advice)  # as at the start, before there is a vote
+        sitting(collection, 1, 5)
+        assert collection.advice == advice
+    assert {row[5] for row in ballots(tmp_path / "v.db")} == {"opening"}
+
+
 def test_sides_are_drawn_at_random_and_kept(tmp_path):
     names = [f"item {k}" for k in range(40)]
     with opened(tmp_path / "v.db", names=names) as collection:

@@ -273,7 +273,7 @@ def _cautions(look: StandingsLook) -> list[str]:
         said.insert(
             0,
             f"It is early: of {n_open:,} of the {len(look.rows):,} items these votes leave any rating possible, as "
-            f"each item has had {each:.1f} votes on average. Ranges close as items win and lose against several others.",
+            f"each item has had {each:.1f} votes on average. Ranges close as items win and lose against several.",
         )
     if look.fit is not None and not _is_beyond(look.fit, "coin"):
         said.insert(
