@@ -29,7 +29,7 @@ _NEAR, _FAR = 12, 12
 _WORTH_ASKING = 0.5
 """A round takes pairs that teach this share of the best one, at least; then all are weighed anew."""
 
-_MOST_ROUNDS = 4
+_MOST_ROUNDS = 3
 """Of 1,000 items, about; of fewer, so many more as they cost less. A round takes its part of the batch, at least."""
 
 
