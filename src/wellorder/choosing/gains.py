@@ -64,6 +64,10 @@ def _between(table: Floats, x: Floats, y: Floats) -> Floats:
     return np.asarray(low * (1.0 - x) + high * x)
 
 
+_MOST_DOUBLE = 300
+"""Items up to which products are in double precision: of more they take time, and a choice needs few digits."""
+
+
 class OrderGains:
     r"""What an answer is expected to teach of the whole order, where there are few enough items for their covariance V.
 
@@ -84,9 +88,12 @@ class OrderGains:
         self._weigh()
 
     def _weigh(self) -> None:
-        V, own = self._V, np.diag(self._V)
+        kind = np.float64 if len(self._mean) <= _MOST_DOUBLE else np.float32
+        V: Floats = self._V.astype(kind, copy=False)
+        mean: Floats = self._mean.astype(kind, copy=False)
+        own = np.diag(V)
         variance = np.maximum(own[:, None] + own - 2.0 * V, 1e-12)
-        weight = np.exp(-np.square(self._mean[:, None] - self._mean) / variance) / (2.0 * np.pi * variance)
+        weight = np.exp(-np.square(mean[:, None] - mean) / variance) / (2.0 * np.pi * variance)
         np.fill_diagonal(weight, 0.0)
         self._Q = V @ (weight.sum(axis=1)[:, None] * V - weight @ V)
 
