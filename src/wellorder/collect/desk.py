@@ -18,7 +18,7 @@ _TRIES = 64
 
 
 @dataclass(frozen=True)
-class Given:
+class Handout:
     """What a judge is given.
 
     Attributes
@@ -84,7 +84,7 @@ class Desk:
         self._plan = deque([*links[::2], *links[1::2]])  # every item once, and then again
         self._planned = "opening"
 
-    def give(self, judge: int) -> Given:
+    def give(self, judge: int) -> Handout:
         """Return a pair for a judge, its sides by lot, and how it was chosen."""
         pair: Pair | None = None
         chosen, met = "random", list[int]()
@@ -93,13 +93,13 @@ class Desk:
                 pair, chosen = self._next_planned(judge), self._planned
             if pair is None:
                 if (pair := self._draw(judge)) is None:
-                    return Given(None, "random", met)
+                    return Handout(None, "random", met)
                 chosen = "random"
                 if not self._is_free(pair, judge):
                     met.append(self._random.choice(sorted(self._only_planned[pair])))
                     self._only_planned[pair].discard(met[-1])
                     pair = None
-        return Given(pair if self._random.random() < 0.5 else (pair[1], pair[0]), chosen, met)
+        return Handout(pair if self._random.random() < 0.5 else (pair[1], pair[0]), chosen, met)
 
     def hold(self, offer: Offer) -> None:
         """Note that a judge has a pair, or had it and has skipped it."""
