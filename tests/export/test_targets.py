@@ -17,6 +17,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings, strategies as st
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -25,7 +26,7 @@ from tests.persistence.small_models import Small
 from wellorder.data import TableRanker
 from wellorder.export import TARGETS, ExportError, Form, form_of, forms
 from wellorder.export.exporting import count_swapped
-from wellorder.export.one_kind import trees_of
+from wellorder.export.one_kind import linear_of, trees_of
 from wellorder.export.sampling import sample_rows
 from wellorder.export.solr import before_slack
 from wellorder.export.xgboost import above, below
@@ -219,6 +220,13 @@ def test_sums_of_linear_models_and_of_trees(tmp_path: Any) -> None:
     mixed = wo.OrderEnsemble([trees[0], lines[1]], weights="equal").fit(X, y)
     for to in ("lightgbm", "xgboost", "solr", "elasticsearch", "ranklib", "sql"):
         assert wo.export(of_trees, tmp_path / to, to).difference <= 1e-5
+    learnt = wo.OrderBoost(learner=LinearRegression(), loss="squared", n_estimators=2, learning_rate=0.5).fit(X, y)
+    shifted = replace(form_of(learnt).score, constant=1.0)
+    assert isinstance(shifted, forms.Sum)
+    parts = tuple(replace(part, constant=2.0) for part in shifted.parts if isinstance(part, forms.Term))
+    shifted = replace(shifted, parts=parts)
+    _, _, constant = linear_of(shifted)
+    assert constant == pytest.approx(1.0 + 2.0 * sum(shifted.weights))
     for to in ("solr", "elasticsearch", "sql"):
         found = wo.export(of_lines, tmp_path / to, to)
         assert found.difference <= 1e-6 * found.range
@@ -282,11 +290,14 @@ def test_an_engine_that_knows_no_missing_values_says_so(tmp_path: Any) -> None:
     assert any("missing 'x0'" in note for note in found.notes)
 
 
-def test_a_stand_in_goes_the_ways_of_a_missing_value(tmp_path: Any) -> None:
-    X = np.array([[5.0], [6.0], [7.0], [8.0], [np.nan], [np.nan]] * 10)
-    model = wo.RankBoost(n_estimators=3).fit(X, [0, 0, 1, 1, 0, 0] * 10)
-    found = wo.export(model, tmp_path / "model.json", "solr", check=X)  # below every threshold nothing is added
-    assert found.difference <= 1e-6
+@pytest.mark.parametrize("values", [[5.0, 6.0, 7.0, 8.0], [-8.0, -7.0, -6.0, -5.0], [-1.0, -0.5, 0.5, 1.0]])
+@pytest.mark.parametrize("grade_of_missing", [0, 1])
+def test_a_stand_in_goes_the_ways_of_a_missing_value(values: Any, grade_of_missing: int, tmp_path: Any) -> None:
+    X = np.array([*values, np.nan, np.nan] * 20)[:, None]
+    model = wo.BoostedTrees(n_estimators=3, min_samples_leaf=5, max_leaf_nodes=2)
+    model.fit(X, [0, 0, 1, 1, grade_of_missing, grade_of_missing] * 20)
+    for to in ("solr", "elasticsearch"):
+        assert wo.export(model, tmp_path / to, to, check=X).difference <= 1e-6
 
 
 HOSTILE = [

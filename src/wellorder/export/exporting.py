@@ -176,7 +176,11 @@ def _offered(target: Target) -> str:
 def _rows_to_check(job: Job, target: Target, check: Any) -> Any:
     """Return rows as the form takes them."""
     if check is None:
-        told: dict[str, Any] = {"is_single": target.is_single, "missing": target.missing, "nothing": target.nothing}
+        told: dict[str, Any] = {
+            "is_single": target.is_single,
+            "missing": _has_holes(job.form, target),
+            "nothing": target.nothing,
+        }
         rated = getattr(job.model, "ratings_", None)  # by number: it takes just as many rows
         if rated is not None and not job.form.named:
             told["n_rows"] = len(rated)

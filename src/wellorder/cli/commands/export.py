@@ -16,7 +16,7 @@ from ..output import print_json, say
     epilog="""\b
 Examples:
   wellorder export wines.wo -o wines.onnx
-  wellorder export wines.wo -o wines.sql
+  wellorder export wines.wo -o wines.sql --table wines
   wellorder export wines.wo -o wines.txt --to lightgbm --check new-wines.csv
   wellorder export ranker.wo -o model.json --to solr --name ranker
   wellorder export wines.wo -o wines-mlflow --to mlflow
