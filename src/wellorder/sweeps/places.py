@@ -63,7 +63,7 @@ class PlacedLists(NamedTuple):
     change: Change
 
 
-class _Lists(NamedTuple):
+class _ScoredLists(NamedTuple):
     """What the compiled sweeps read of lists."""
 
     bounds: Ints
@@ -144,7 +144,7 @@ def _cut(places: PlacedLists) -> list[tuple[PlacedLists, slice]]:
 def _part_sums(part: tuple[PlacedLists, slice], scores: Floats, loss: HeldLoss) -> PlaceSums:
     places, rows = part
     n, n_lists = len(places.gain), len(places.bounds) - 1
-    lists = _Lists(places.bounds, places.gain, places.drops, scores[rows])
+    lists = _ScoredLists(places.bounds, places.gain, places.drops, scores[rows])
     order = np.arange(n) if len(places.drops) <= _FEW_PLACES else _by_score(lists.bounds, lists.score)
     runs = _Runs(
         n_runs=np.zeros(n_lists, np.int64),
@@ -184,7 +184,7 @@ def _by_score(bounds: Ints, scores: Floats) -> Ints:
     return np.lexsort((scores, np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))))
 
 
-def _weigh(change: Change, lists: _Lists, runs: _Runs) -> _Weights:
+def _weigh(change: Change, lists: _ScoredLists, runs: _Runs) -> _Weights:
     """Put together what the weights of pairs of cells are made of."""
     n, n_lists = len(lists.gain), len(lists.bounds) - 1
     table_at = np.zeros(n_lists + 1, np.int64)
@@ -215,7 +215,7 @@ def _weigh(change: Change, lists: _Lists, runs: _Runs) -> _Weights:
 
 
 @jit
-def _find_runs(lists: _Lists, order: Ints, k: int, runs: _Runs) -> None:
+def _find_runs(lists: _ScoredLists, order: Ints, k: int, runs: _Runs) -> None:
     """Find the runs of the first k places of each list, from the top."""
     for g in range(len(lists.bounds) - 1):
         start, kept = lists.bounds[g], 0
@@ -242,7 +242,7 @@ def _find_runs(lists: _Lists, order: Ints, k: int, runs: _Runs) -> None:
 
 
 @jit
-def _count_cells(lists: _Lists, last: Floats, runs: _Runs) -> None:
+def _count_cells(lists: _ScoredLists, last: Floats, runs: _Runs) -> None:
     """Find the run of each row, and count each run's rows and cells; ``last`` is room for a gain a run.
 
     Rows come by rising gain: a run's cells come one after the other.
@@ -269,7 +269,7 @@ def _count_cells(lists: _Lists, last: Floats, runs: _Runs) -> None:
 
 
 @jit
-def _fill_cells(lists: _Lists, last: Ints, runs: _Runs) -> None:
+def _fill_cells(lists: _ScoredLists, last: Ints, runs: _Runs) -> None:
     """Say where each run and its cells begin, and put the rows into them; ``last`` is room for a cell a run."""
     for g in range(len(lists.bounds) - 1):
         start, cells, rows = lists.bounds[g], lists.bounds[g], 0
@@ -297,7 +297,7 @@ def _fill_cells(lists: _Lists, last: Ints, runs: _Runs) -> None:
 
 
 @jit
-def _weigh_discounts(lists: _Lists, runs: _Runs, weights: _Weights) -> None:
+def _weigh_discounts(lists: _ScoredLists, runs: _Runs, weights: _Weights) -> None:
     """Between two runs the difference of their mean discounts; inside a run the mean difference."""
     drops = lists.drops
     for g in range(len(runs.n_runs)):
@@ -319,7 +319,7 @@ def _weigh_discounts(lists: _Lists, runs: _Runs, weights: _Weights) -> None:
 
 
 @jit
-def _weigh_precisions(lists: _Lists, runs: _Runs, weights: _Weights) -> None:
+def _weigh_precisions(lists: _ScoredLists, runs: _Runs, weights: _Weights) -> None:
     """Variant 1: the relevant row of the pair stands above, so that one of those counted is itself."""
     drops = lists.drops
     for g in range(len(runs.n_runs)):
@@ -379,7 +379,7 @@ def _less_one(whole: Floats, m: int, stays: float, length: int, out: Floats) -> 
 
 
 @jit
-def _weigh_cascade(lists: _Lists, runs: _Runs, weights: _Weights, room: Floats, nobody: int) -> None:
+def _weigh_cascade(lists: _ScoredLists, runs: _Runs, weights: _Weights, room: Floats, nobody: int) -> None:
     """Variant 1: the row that stands above has 1 − g = 0, which all below it owe to this row alone."""
     whole, less = room[0], room[1]
     for g in range(len(runs.n_runs)):
@@ -531,7 +531,7 @@ def _add_inside(
 
 
 @jit
-def _visit_tops(kind: int, lists: _Lists, runs: _Runs, weights: _Weights, sums: _Sums) -> None:
+def _visit_tops(kind: int, lists: _ScoredLists, runs: _Runs, weights: _Weights, sums: _Sums) -> None:
     """Go through pairs of cells, and find what each weighs with rows below the first k places."""
     start, end, mid = weights.start, weights.end, weights.mid
     gain, count, pull, bend = runs.gain, runs.n_in_cell, sums.pull, sums.bend
@@ -577,7 +577,7 @@ def _visit_tops(kind: int, lists: _Lists, runs: _Runs, weights: _Weights, sums: 
 
 
 @jit
-def _visit_below(kind: int, lists: _Lists, runs: _Runs, sums: _Sums) -> None:
+def _visit_below(kind: int, lists: _ScoredLists, runs: _Runs, sums: _Sums) -> None:
     """Go through pairs of rows below the first k places with cells of all runs but the last: less than k rows."""
     gain, count = runs.gain, runs.n_in_cell
     for g in range(len(runs.n_runs)):
@@ -611,7 +611,7 @@ def _visit_below(kind: int, lists: _Lists, runs: _Runs, sums: _Sums) -> None:
 
 
 @jit
-def _visit_last(kind: int, turn: int, lists: _Lists, runs: _Runs, sums: _Sums) -> None:
+def _visit_last(kind: int, turn: int, lists: _ScoredLists, runs: _Runs, sums: _Sums) -> None:
     """Go through pairs of rows below with cells of the last run, which may hold most rows, by running sums.
 
     By rising gain, where cells and rows should stand above what was seen; in turn 1 by falling gain, and below.
