@@ -63,6 +63,10 @@ class PlacedLists(NamedTuple):
     change: Change
 
 
+# Numba's files on disk name the classes that compiled functions take: one that is renamed would be looked for in vain
+# by whoever has files of before. Keep these four names.
+
+
 class _ScoredLists(NamedTuple):
     """What the compiled sweeps read of lists."""
 
