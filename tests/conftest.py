@@ -1,16 +1,23 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+import wellorder
 from wellorder.order import pairs
 from wellorder.sweeps import dispatch, nodes
 
 settings.register_profile("wellorder", deadline=None, derandomize=True, max_examples=80)
 settings.register_profile("quick", settings.get_profile("wellorder"), max_examples=10)
 settings.load_profile("wellorder")
+
+
+def pytest_report_header():
+    """Say what is tested: the working tree, or what is installed."""
+    return f"wellorder: {Path(wellorder.__file__).resolve().parent}"
 
 
 def pytest_collection_finish():

@@ -352,7 +352,7 @@ class RecordFile:
         if self.path is None:
             return
         try:
-            with self.path.open("a", encoding="utf-8") as out:
+            with self.path.open("a", encoding="utf-8", newline="\n") as out:
                 out.write(record.to_json() + "\n")
         except OSError as error:
             warnings.warn(
@@ -365,7 +365,7 @@ class RecordFile:
     def refuse_unwritable(self) -> None:
         """Raise OSError now, rather than after the first fit, if the file cannot be written."""
         if self.path is not None:
-            self.path.open("a").close()
+            self.path.open("ab").close()
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
