@@ -202,7 +202,7 @@ def _shown(value: float) -> str:
 
 
 def _fresh(folder: Path, X: Any, y: Any, frame: pl.DataFrame, turns: int) -> list[str]:
-    """Return a table of the processor's seconds and of those on the clock, in processes of their own."""
+    """Return a table of the processor's seconds, in processes of their own: those on the clock tell of who else works."""
     trees = wo.OrderBoost(learner="tree", n_estimators=_N_TREES, max_leaf_nodes=_N_LEAVES).fit(X, y)
     models = {"linear": wo.RankSVM().fit(X, y), "trees": trees, "table": _linear_table(frame)}
     for name, model in models.items():
@@ -225,25 +225,22 @@ def _fresh(folder: Path, X: Any, y: Any, frame: pl.DataFrame, turns: int) -> lis
         programs["onnxruntime, linear"] = (
             row + "import onnxruntime as ort; ort.InferenceSession('linear.onnx').run(None, {'X': X})"
         )
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
+    found: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(max(3, turns // 3)):
         for name, program in programs.items():
             found[name].append(_spent(program, folder))
-    lines = ["| seconds | of the processor | on the clock |", "| --- | ---: | ---: |"]
-    for name, pairs in found.items():
-        processor, clock = (statistics.median(each) for each in zip(*pairs, strict=True))
-        lines.append(f"| {name} | {processor:.2f} | {clock:.2f} |")
+    lines = ["| | seconds of the processor |", "| --- | ---: |"]
+    lines += [f"| {name} | {statistics.median(seconds):.2f} |" for name, seconds in found.items()]
     python, packages = platform.python_version(), ("numpy", "scikit-learn", "scipy", "pandas", "lightgbm")
     named = ", ".join(f"{name} {version(name)}" for name in packages)
-    return [*lines, "", f"Python {python}, {named}, warm disk cache."]
+    return [*lines, "", f"Python {python}, {named}."]
 
 
-def _spent(program: str, folder: Path) -> tuple[float, float]:
-    before, begin = os.times(), time.perf_counter()
+def _spent(program: str, folder: Path) -> float:
+    before = os.times()
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=folder, check=True, env=_environment())
     after = os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    return used, time.perf_counter() - begin
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def _environment() -> dict[str, str]:
