@@ -202,7 +202,7 @@ def _shown(value: float) -> str:
 
 
 def _fresh(folder: Path, X: Any, y: Any, frame: pl.DataFrame, turns: int) -> list[str]:
-    """Return a table of the processor's seconds, in processes of their own: those on the clock tell of who else works."""
+    """Return a table of the processor's seconds, in processes of their own: the clock tells of who else works."""
     trees = wo.OrderBoost(learner="tree", n_estimators=_N_TREES, max_leaf_nodes=_N_LEAVES).fit(X, y)
     models = {"linear": wo.RankSVM().fit(X, y), "trees": trees, "table": _linear_table(frame)}
     for name, model in models.items():
