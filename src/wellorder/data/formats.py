@@ -24,6 +24,7 @@ from .jsonl import is_jsonl, read_jsonl
 from .letor import is_letor, read_letor
 from .lines import COPIES, DataError, OpenFile, PathLike, empty_file, read_bytes, read_text, room, shorten, too_large
 from .sheet import Sheet, one_line, refuse_twice
+from .spreadsheets import unmark_formulas, unmarked_name
 from .table import Table
 
 # --------------------------------------------------------------------------------------------------
@@ -93,6 +94,8 @@ def _read(source: str, text: str, separator: str) -> Sheet:
         raise DataError(source, f"it cannot be read as {_NAMES[separator]}-separated text: {one_line(error)}") from None
     if frame.height != len(layout.starts) - 1:
         raise DataError(source, f"{frame.height:,} rows were found in {len(layout.starts) - 1:,}; check its quotes")
+    if b"'" in body:
+        frame = unmark_formulas(frame)
     return Sheet(((source, 0),), frame, layout.lines[1:], decimal_comma=separator == ";")
 
 
@@ -190,7 +193,9 @@ def _header_names(source: str, header: str, separator: str, line: int) -> list[s
             f"the header line holds numbers ({shorten(header)}); add a first line with the column names",
             line,
         )
-    names = [" ".join(field.split()) or f"column {number}" for number, field in enumerate(fields, start=1)]
+    names = [
+        unmarked_name(" ".join(field.split())) or f"column {number}" for number, field in enumerate(fields, start=1)
+    ]
     refuse_twice(source, names, line)
     return names
 
