@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tools.fuzz.__main__ import TARGETS
 from tools.fuzz.target import CORPUS, load_case, save_case
+from tools.fuzz.work import TARGETS
 
 KEPT = sorted(CORPUS.glob("*.json"))
 FEW = {"readers": 150, "model-files": 80, "commands": 12, "estimators": 40}

@@ -13,28 +13,20 @@ one goes on after that case. Ends with 1 where something was found; what it was 
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import multiprocessing
 import secrets
 import sys
 import time
-import traceback
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .commands import COMMANDS
-from .estimators import ESTIMATORS
-from .model_files import MODEL_FILES
-from .readers import READERS
 from .target import CORPUS, Target, load_case, save_case
+from .work import TARGETS, work
 
-TARGETS = {target.name: target for target in (READERS, MODEL_FILES, COMMANDS, ESTIMATORS)}
 PATIENCE = 120.0
 """Seconds without an end of a case, after which it hangs."""
-ROOM = 6 << 30
-"""Bytes of address space beyond those taken at the start."""
 MOST_FOUND = 20
 
 
@@ -118,57 +110,6 @@ def _keep(name: str, seed: int, number: int, kind: str, why: str, corpus: Path, 
     if f"{name} {kind}" not in known:
         known.add(f"{name} {kind}")
         print(f"kept as {save_case(name, TARGETS[name].case(seed, number), kind, corpus)}", flush=True)
-
-
-def work(names: list[str], seed: int, seconds: float, first: dict[str, int], now: Any, tell: Any) -> None:
-    """Try cases, target by target as their shares are, and tell of them once a second."""
-    faulthandler.enable()
-    _limit_memory()
-    number, spent = dict(first), dict.fromkeys(names, 0.0)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    begin = told = time.monotonic()
-    while (clock := time.monotonic()) - begin < seconds:
-        name = min(names, key=lambda each: spent[each] / TARGETS[each].share)
-        target = TARGETS[name]
-        fault = None
-        for _ in range(1 if name == "commands" else 50):
-            now[0], now[1] = names.index(name), number[name]
-            try:
-                counts[name][target.run(target.case(seed, number[name]))] += 1
-            except Exception as error:
-                counts[name]["fault"] += 1
-                last = traceback.extract_tb(error.__traceback__)[-1]
-                kind = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
-                fault = (number[name], kind, f"{kind}: {' '.join(str(error).split())[:500]}")
-            number[name] += 1
-            if fault is not None:
-                break
-        took = time.monotonic() - clock
-        spent[name] += took
-        if fault is not None or time.monotonic() - told > 1.0 or took > 1.0:
-            told = time.monotonic()
-            tell.send((name, dict(counts[name]), took, fault))
-            counts[name].clear()
-            for other in names:
-                if counts[other]:
-                    tell.send((other, dict(counts[other]), 0.0, None))
-                    counts[other].clear()
-        else:
-            tell.send((name, {}, took, None)) if took > 0.2 else None
-    for other in names:
-        tell.send((other, dict(counts[other]), 0.0, None))
-    tell.send(None)
-
-
-def _limit_memory() -> None:
-    """See that a case that asks for gigabytes is a fault, and does not take the machine with it."""
-    try:
-        import resource
-
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, resource.RLIM_INFINITY))
-    except (ImportError, OSError, ValueError):
-        pass
 
 
 if __name__ == "__main__":

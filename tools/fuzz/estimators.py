@@ -22,6 +22,8 @@ from wellorder.sweeps import dispatch
 from .target import Case, Target
 
 PROPERTIES = ("bits", "file", "permutation", "repetition")
+STEPWISE = ("NestedRanker", "OrderBoost", "RankBoost", "BestFeature", "MultipleHyperplaneRanker")
+"""Of steps, cuts or ranks that are equally good but for rounding, these take one: their scores jump."""
 KEPT_BY_OBJECTIVE = 1e-3
 """How far two minima of one problem may lie apart, as a part of their value."""
 
@@ -167,8 +169,8 @@ def _property(case: Case) -> str:
             return _same(name, asked, lambda model: model.fit(X, games), X)
         if asked in ("bits", "file"):
             return _same(name, asked, lambda model: model.fit(X, y, groups=group, sample_weight=weight), X)
-        if name in REASONS.get(asked, {}) or name in ("NestedRanker", "OrderBoost", "RankBoost", "BestFeature"):
-            return "skipped"  # of equally good steps, one is taken
+        if name in REASONS.get(asked, {}) or name in STEPWISE:
+            return "skipped"
         options = (
             {"ties": "breslow"} if name == "CoxRanker" else {}
         )  # Efron's rule counts tied rows, whatever they weigh
