@@ -22,7 +22,19 @@ from .arff import is_arff, read_arff
 from .collected import is_sqlite, read_collected
 from .jsonl import is_jsonl, read_jsonl
 from .letor import is_letor, read_letor
-from .lines import COPIES, DataError, OpenFile, PathLike, empty_file, read_bytes, read_text, room, shorten, too_large
+from .lines import (
+    COPIES,
+    UTF8_MARK,
+    DataError,
+    OpenFile,
+    PathLike,
+    empty_file,
+    read_bytes,
+    read_text,
+    room,
+    shorten,
+    too_large,
+)
 from .sheet import Sheet, one_line, refuse_twice
 from .spreadsheets import unmark_formulas, unmarked_name
 from .table import Table
@@ -111,11 +123,16 @@ class _TextLayout:
     gaps: bool
 
     def body_without_header(self, body: bytes) -> bytes:
-        """Return the rows' bytes, blank lines cut out."""
+        """Return the rows' bytes, blank lines cut out.
+
+        Polars takes a mark of byte order before them for the file's own, which is gone by now: it is given another.
+        """
         if not self.gaps:
-            return body[self.starts[1] :]
-        pieces = zip(self.starts[1:].tolist(), self.ends[1:].tolist(), strict=True)
-        return b"".join(body[start : end + 1] for start, end in pieces)
+            rows = body[self.starts[1] :]
+        else:
+            pieces = zip(self.starts[1:].tolist(), self.ends[1:].tolist(), strict=True)
+            rows = b"".join(body[start : end + 1] for start, end in pieces)
+        return UTF8_MARK + rows if rows.startswith(UTF8_MARK) else rows
 
 
 def _lay_out(source: str, body: bytes, separator: int) -> _TextLayout:
