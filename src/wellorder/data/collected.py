@@ -32,7 +32,7 @@ def read_collected(path: PathLike) -> Sheet:
         columns, rows = _ballots(source)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         what = "give the whole file itself, unpacked and not through a pipe"
-        raise DataError(source, f"it cannot be read as an SQLite database ({error}); {what}") from None
+        raise DataError(source, f"it cannot be read as an SQLite database ({one_line(error)}); {what}") from None
     if not rows:
         raise DataError(source, "there are no votes in it yet; open the links of 'wellorder collect', and judge")
     try:
