@@ -14,6 +14,7 @@ import threading
 
 import pytest
 
+from tests.cli.test_pipes import run_unread  # noqa: F401
 from wellorder.cli.options import output_file
 from wellorder.whole_files import whole_file, write_whole
 
@@ -87,6 +88,18 @@ def test_a_disk_that_is_really_full(say, here, run):
     left = {path.name for path in here.iterdir()} - before
     assert not [name for name in left if ".db" not in name]  # what is beside a database is the database's own
     assert say(*run.words).code == 0  # once there is room
+
+
+UNREAD = {number: run for number, run in NUMBERED.items() if run.words[0] not in ("demo", "compare", "reproduce")}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
+@pytest.mark.filterwarnings("ignore")  # of names that spreadsheets would compute
+@pytest.mark.parametrize("number", UNREAD)
+def test_files_are_written_although_nobody_reads_what_is_printed(run_unread, here, number):  # noqa: F811
+    assert run_unread(*UNREAD[number].words)[0] == 0
+    for name in UNREAD[number].writes:
+        assert (here / name).stat().st_size > 0
 
 
 def outputs():
