@@ -325,9 +325,9 @@ def test_compare_tells_apart_what_the_rows_tell_apart():
 
 def test_what_training_rows_add_is_a_share_of_what_test_rows_do():
     """Of a half and of a fifth they are taken as they are; more than splits allow is not, and nothing below 0."""
-    whole = np.diag([4.0, 5.0, 1.0, 1.0])
-    varies, most = np.diag([2.0, 1.0, 3.0, -1.0]), np.diag([4.0, 5.0, 2.0, 1.0])
-    np.testing.assert_allclose(np.diag(evidence._inflate(whole, varies, most)), [6.0, 6.0, 3.0, 1.0])
+    whole = np.diag([4.0, 5.0, 1.0, 1.0, 1.0])
+    varies, most = np.diag([2.0, 1.0, 3.0, -1.0, 0.5]), np.diag([4.0, 5.0, 2.0, 1.0, 0.25])
+    np.testing.assert_allclose(np.diag(evidence._inflate(whole, varies, most)), [6.0, 6.0, 3.0, 1.0, 1.25])
 
 
 def test_rows_of_the_only_list_there_is_are_units():
