@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import latency
 from .lines import races
 from .peers import PEERS
 from .records import read_records
@@ -17,6 +18,7 @@ from .workloads import WORKLOADS, find_workloads
 RECORDS = Path(__file__).with_name("records.jsonl")
 """What the page in the documentation is made of."""
 
+_PAGE = Path("docs/results/benchmarks.md")
 _QUICK_LIMIT = 20.0
 
 
@@ -27,6 +29,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(known_workloads())
     elif options.names == ["table"]:
         _write(options)
+    elif options.names == ["latency"]:
+        latency.write(options.out or latency.PAGE, options.turns or 9)
     else:
         _measure(options)
 
@@ -34,7 +38,10 @@ def main(arguments: list[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="workloads or families (default: all); or 'list', or 'table' alone"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="workloads or families (default: all); or one of 'list', 'table', 'latency'",
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, one turn, under three minutes")
     parser.add_argument("--turns", type=int, default=None, help="turns for each method (default: 3; quick: 1)")
@@ -49,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         default=None,
         help="where records are added (default: benchmarks/records.jsonl; quick: a new file)",
     )
-    parser.add_argument("--out", type=Path, default=Path("docs/results/benchmarks.md"), help="where 'table' writes")
+    parser.add_argument("--out", type=Path, help=f"where 'table' writes ({_PAGE}), or 'latency' ({latency.PAGE})")
     return parser
 
 
@@ -83,10 +90,11 @@ def _write(options: argparse.Namespace) -> None:
     records = read_records(path)
     if not records:
         raise SystemExit(f"{path} holds no record; measure first: python -m benchmarks --records {path}")
-    picture = options.out.with_suffix(".png")
+    out = options.out or _PAGE
+    picture = out.with_suffix(".png")
     draw(races(records, options.threads), picture)
-    options.out.write_text(page(records, options.threads, picture.name), encoding="utf-8")
-    print(f"{options.out} and {picture}")
+    out.write_text(page(records, options.threads, picture.name), encoding="utf-8")
+    print(f"{out} and {picture}")
 
 
 if __name__ == "__main__":

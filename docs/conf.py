@@ -24,7 +24,7 @@ extensions = [
     "method_table",
     "metric_table",
 ]
-exclude_patterns = ["_build", "_extensions"]
+exclude_patterns = ["_build", "_extensions", "reference.md", "commands.md"]  # these are for reading without a build
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
@@ -42,10 +44,10 @@ def available_bytes() -> float | None:
         return max(min(free, _container_bytes(), _limit_bytes()), 0.0)
     except (OSError, KeyError, ValueError):
         pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
+    if sys.platform != "win32":
+        with suppress(ValueError, OSError):
+            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
 
 
 def _container_bytes() -> float:
@@ -61,6 +63,8 @@ def _container_bytes() -> float:
 
 def _limit_bytes() -> float:
     """Return what this process may still take by its own limits (``ulimit -v``)."""
+    if sys.platform == "win32":
+        return inf
     try:
         import resource
 
@@ -69,5 +73,5 @@ def _limit_bytes() -> float:
             return inf
         with open("/proc/self/statm", encoding="ascii") as sizes:
             return float(most - int(sizes.read().split()[0]) * resource.getpagesize())
-    except (ImportError, OSError, ValueError):
+    except (OSError, ValueError):
         return inf

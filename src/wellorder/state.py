@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +30,17 @@ _MOST_ALIKE = 100
 
 ANY = "?"
 """A size that nothing else depends on."""
+
+
+class _Pieces(Protocol):
+    """A sum of small functions that is made of arrays."""
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> Any:
+        """Build it of its arrays, by name."""
+
+
+P = TypeVar("P", bound=_Pieces)
 
 _STEPS = {"-1": -1, "+1": 1, "+2": 2}
 
@@ -484,6 +496,31 @@ def pieces(kind: Any) -> Part:
         kind.from_arrays(value).check(sizes["d"])
 
     return Part(check)
+
+
+_built: WeakKeyDictionary[Any, tuple[tuple[Any, ...], Any]] = WeakKeyDictionary()
+
+
+def built(model: Any, kind: type[P]) -> P:
+    """Return the sum of small functions that a model's ``pieces_`` are the arrays of; it is checked and built once.
+
+    From then on the arrays are read-only: they stay what was checked. New ones in their place are built anew.
+    """
+    arrays = tuple(model.pieces_.items())
+    found = _built.get(model)
+    if found is not None and isinstance(found[1], kind) and _are_same(found[0], arrays):
+        return found[1]
+    function: P = kind.from_arrays({name: np.asarray(part) for name, part in arrays})
+    for _, part in arrays:
+        if isinstance(part, np.ndarray):
+            part.flags.writeable = False
+    _built[model] = arrays, function
+    return function
+
+
+def _are_same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    """Say whether two tables have the same names, in the same order, and each the same array, not just an equal one."""
+    return len(some) == len(others) and all(a[0] == b[0] and a[1] is b[1] for a, b in zip(some, others, strict=True))
 
 
 def template(*methods: str) -> Part:

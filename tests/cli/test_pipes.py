@@ -13,6 +13,7 @@ from wellorder.cli.main import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
 
+STARTED = [sys.executable, "-c", "from wellorder.cli.main import main; main()"]
 GRADED = ("wines.csv", "--target", "quality", "--item", "name")
 
 
@@ -68,11 +69,21 @@ def test_what_is_wrong_stays_wrong(run, run_unread, tmp_path):
 def test_a_process_ends_without_a_word(tmp_path):
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-c", "from wellorder.cli.main import main; main()", "--help"]
+    command = [*STARTED, "--help"]
     found = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (found.returncode, found.stderr) == (0, "")
     if os.path.exists("/dev/full"):
-        with open("/dev/full", "w") as full:
+        with open("/dev/full", "wb") as full:
             found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert (found.returncode, found.stderr) == (2, "error: standard output: No space left on device\n")
+
+
+def test_what_is_piped_is_utf8_whatever_the_system_writes(tmp_path):
+    (tmp_path / "vins.csv").write_text("acidité,constanté,y\n" + "1,0,1\n2,0,2\n3,0,2\n" * 9, encoding="utf-8")
+    command = [*STARTED, "check", "vins.csv", "--target", "y"]
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    others = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}
+    found = subprocess.run(command, cwd=tmp_path, env=others | plain, capture_output=True, check=False)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert "constanté" in found.stdout.decode("utf-8")

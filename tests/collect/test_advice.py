@@ -131,6 +131,7 @@ def test_what_fails_there_is_told_and_votes_go_on(tmp_path):
     assert "unable to open" in said[0]["error"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs /bin/sh")
 def test_votes_do_not_wait_for_standings_that_take_for_ever(tmp_path, monkeypatch):
     items = texts(*NAMES)
     with open_collection(tmp_path / "v.db", items, Setting()) as (keeper, _):
@@ -153,6 +154,7 @@ def sleeper(folder):
     return str(program)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="finds processes in /proc")
 def test_a_collector_that_was_killed_leaves_no_process_behind(tmp_path):
     (tmp_path / "items.csv").write_text("name\n" + "".join(f"{name}\n" for name in MANY))
     collector = Collector(tmp_path, "items.csv", "--into", "v.db", "--port", "0").start()

@@ -30,6 +30,7 @@ def items(tmp_path):
     return tmp_path / "items.csv"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_from_links_to_votes_and_on_again(items, tmp_path):
     words = ("items.csv", "--into", "votes.db", "--judges", "Ann,Ben", "--port", "0", "--question", "Which?")
     collector = Collector(tmp_path, *words).start()
@@ -56,6 +57,7 @@ def test_from_links_to_votes_and_on_again(items, tmp_path):
     assert len(ballots(tmp_path / "votes.db")) == 2
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_the_first_minute(tmp_path):
     collector = Collector(tmp_path, "--demo", "--no-open").start()
     turn = json.loads(collector.ask(collector.links[0], "turn")[1])
@@ -133,6 +135,7 @@ def test_this_machine_alone_is_meant_unless_somebody_says_otherwise():
     assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.org", "")))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_on_other_networks_links_have_tokens_too(items, tmp_path):
     collector = Collector(tmp_path, "items.csv", "--into", "v.db", "--host", "0.0.0.0", "--port", "0").start()
     port = collector.links[0].split("/")[2].rpartition(":")[2]

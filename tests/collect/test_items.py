@@ -1,5 +1,7 @@
 """What is compared, and that none of it can do harm."""
 
+import os
+
 import pytest
 
 from wellorder.collect import read_items
@@ -124,7 +126,10 @@ def test_no_picture_leads_out_of_the_folder(tmp_path, value, said):
     (tmp_path / "secret.png").write_bytes(PNG)
     (outside / "secret.png").write_bytes(PNG)
     (inside / "a.png").write_bytes(PNG)
-    (inside / "link.png").symlink_to(outside / "secret.png")
+    if value == "link.png":
+        if os.name != "posix":
+            pytest.skip("links are not for everybody here")
+        (inside / "link.png").symlink_to(outside / "secret.png")
     path = write(inside, f"name,look\nx,a.png\ny,{value.format(outside=outside)}\n")
     with pytest.raises(DataError, match=rf"line 3: .*{said}"):
         read_items(path)

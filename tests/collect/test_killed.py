@@ -1,6 +1,7 @@
 """Killed at any moment, and started again: no vote is lost, and none is doubled."""
 
 import http.client
+import os
 import threading
 import time
 from collections import Counter
@@ -12,6 +13,8 @@ import pytest
 import wellorder as wo
 from tests.collect.running import Collector, Nursery
 from tests.collect.test_collection import ballots
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="starts collectors by forks")
 
 N_ITEMS, ROUNDS = 200, 8
 

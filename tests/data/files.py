@@ -26,6 +26,8 @@ def put(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:
 @contextmanager
 def pipe(content: bytes) -> Iterator[Path]:
     """A path that gives these bytes once: whoever opens it again gets what the first has left."""
+    if not os.path.exists("/dev/fd"):
+        pytest.skip("needs /dev/fd")
     end, start = os.pipe()
 
     def write() -> None:

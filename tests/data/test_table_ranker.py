@@ -73,7 +73,7 @@ def test_frames_need_a_target():
         TableRanker(wo.RankSVM()).fit(wines())
     with pytest.raises(ValueError, match="did you mean 'quality'"):
         TableRanker(wo.RankSVM(), target="qualty").fit(wines())
-    with pytest.raises(TypeError, match="table or a data frame"):
+    with pytest.raises(TypeError, match="fit takes a table, a data frame or a list of dicts"):
         TableRanker(wo.RankSVM(), target="a").fit(np.zeros((2, 2)))
 
 

@@ -95,7 +95,7 @@ class Dies(wo.BestFeature):
 
     def fit(self, X, y, *, groups=None, sample_weight=None):
         if not self.is_mended:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows has one that kills
         return super().fit(X, y)
 
 

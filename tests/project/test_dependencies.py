@@ -51,7 +51,8 @@ def test_what_the_tests_import_is_in_their_extra():
 
 
 @pytest.fixture
-def matrix():
+def matrix(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")  # as it is for a script that is run
     return SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "matrix")))
 
 

@@ -44,6 +44,7 @@ def cluster():
 
 @pytest.fixture
 def client(cluster, no_hanging):
+    gc.freeze()  # what was there before has none of these sockets: late in a session, to look at it takes .7 s a round
     with sockets_may_stay_open():
         connected = cluster.get_client()
     yield connected

@@ -46,7 +46,7 @@ class Killer:
             self._passes += 1
             if self._passes == self._after:
                 self.killed = sorted(client.run(os.getpid).items())[0]
-                threading.Timer(0.005, os.kill, (self.killed[1], signal.SIGKILL)).start()
+                threading.Timer(0.005, os.kill, (self.killed[1], getattr(signal, "SIGKILL", signal.SIGTERM))).start()
             return each(space, *args, **kwargs)
 
         monkeypatch.setattr(DaskSpace, "each", counting)

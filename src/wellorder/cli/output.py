@@ -5,6 +5,7 @@ Names come from files of others: what a terminal would obey is written out, here
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
@@ -64,21 +65,29 @@ class _Outlet(io.FileIO):
         except OSError as error:
             # whatever waits to be written, here and when Python exits, must not fail once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
-            if isinstance(error, BrokenPipeError) or self.fileno() == 2:  # of errors there is nobody left to tell
+            gone = isinstance(error, BrokenPipeError) or (os.name == "nt" and error.errno == errno.EINVAL)
+            if gone or self.fileno() == 2:  # of errors there is nobody left to tell
                 return memoryview(content).nbytes
             raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def outlive_readers() -> None:
-    """Go on when whoever reads standard output or error has gone: a command may have files to write, too."""
+    """Go on when whoever reads standard output or error has gone: a command may have files to write, too.
+
+    What goes to a file or a pipe is the same bytes everywhere, UTF-8 with LF for line ends as in the files that we
+    write; whoever sets ``PYTHONIOENCODING`` has it his way. A terminal shows what it can.
+    """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # it was closed before we began
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (for as long as we run)
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for as long as we run)
         elif stream is getattr(sys, f"__{name}__") and not stream.isatty():  # tests have their own; a person stays
             outlet = io.BufferedWriter(_Outlet(stream.fileno(), "wb", closefd=False))
-            kept = {part: getattr(stream, part) for part in ("encoding", "errors", "line_buffering")}
-            setattr(sys, name, io.TextIOWrapper(outlet, **kept))
+            encoding = stream.encoding if "PYTHONIOENCODING" in os.environ else "utf-8"
+            kept = {"errors": stream.errors, "line_buffering": stream.line_buffering}
+            setattr(sys, name, io.TextIOWrapper(outlet, encoding=encoding, newline="\n", **kept))
+        elif stream.isatty() and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def say(text: str = "", *, err: bool = False) -> None:

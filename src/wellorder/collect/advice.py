@@ -153,8 +153,9 @@ def advise_by_lines() -> None:
 
     It ends when there are no more: then the other process has gone, however it went.
     """
-    with suppress(AttributeError, OSError):
-        os.nice(_NICE)
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.nice(_NICE)
     threadpool_limits(1)  # the other processors are for the judges
     import_module("wellorder.choosing")  # so that the first votes need not wait for it
     warnings.simplefilter("ignore")  # who sits before the collector has no use for them
@@ -246,7 +247,7 @@ class Background:
         self._end()
         command = [sys.executable, "-c", "from wellorder.collect import advise_by_lines; advise_by_lines()"]
         pipe = subprocess.PIPE
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
         self._process = process
         assert process.stdin is not None
         process.stdin.write(json.dumps(asdict(self._brief)) + "\n")

@@ -10,11 +10,9 @@ from .encode import (
     as_rows as as_rows,
     column_names as column_names,
     constant_columns as constant_columns,
-    from_objects as from_objects,
     is_frame as is_frame,
     pick_columns as pick_columns,
     read_columns_of as read_columns_of,
-    read_values as read_values,
     to_series as to_series,
 )
 from .formats import FORMATS as FORMATS
@@ -28,6 +26,7 @@ from .model_input import (
     read_pairs_to_come as read_pairs_to_come,
 )
 from .readers import one_sheet as one_sheet, read
+from .rows import from_objects as from_objects, is_records as is_records, read_values as read_values
 from .sheet import MISSING as MISSING, Sheet as Sheet, as_text as as_text, settle as settle
 from .table import (
     ComparisonTable,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
-from numbers import Real
-from typing import Any, Literal, NamedTuple, TypeAlias
+from itertools import pairwise, repeat
+from typing import Any, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
+from narwhals.dependencies import is_pandas_dataframe, is_polars_dataframe
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..memory import available_bytes
-from ..order import as_objects, is_missing, own_order
+from ..order import own_order
 from ..spaces import each_entry_once
 from ..state import (
     ANY,
@@ -38,56 +38,44 @@ from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints
 from ..writing import counted
 from .lines import COPIES, DataError, Places, name_place, row_error
+from .rows import ArrayRows, FrameRows, Records, Rows, is_records, read_values
 from .sheet import Sheet, as_text, one_line, settle, settle_as_text
 from .table import FeatureParts, Table
 
 # --------------------------------------------------------------------------------------------------
-# Columns of any kind of table, read the same way: numbers with NaN, or text with None, where missing.
-
-
-Columns: TypeAlias = dict[str, Array]
-"""Float64 arrays (numbers), or arrays of str and None (categories)."""
+# Tables with named columns, read the same way: numbers with NaN, or text with None, where missing.
 
 
 def is_frame(X: Any) -> bool:
     """Say whether this is a table with named columns: ours, of polars, of pandas or the like."""
     if isinstance(X, Table):
         return isinstance(X.X, pl.DataFrame)
+    if is_pandas_dataframe(X) or is_polars_dataframe(X):
+        return True
     return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame)
 
 
+def names_columns(X: Any) -> bool:
+    """Say whether this is a table with named columns, or a list of dicts, which is read as one."""
+    return is_records(X) or is_frame(X)
+
+
 def column_names(X: Any) -> list[str]:
-    """Return the names of a frame's columns, as text."""
-    return [str(name) for name in _frame(X).columns]
+    """Return the names of the columns of a frame, or of a list of dicts, as text."""
+    return Records(X).columns if is_records(X) else FrameRows(X.X if isinstance(X, Table) else X).columns
 
 
-def read_columns_of(X: Any, names: list[str]) -> Columns:
-    """Read some columns of a frame."""
-    frame = _frame(X)
-    native = {str(name): name for name in frame.columns}
-    return {name: read_values(frame[native[name]]) for name in names}
-
-
-def read_values(series: nw.Series[Any]) -> Array:
-    """Read one column: numbers and truth values as float64, everything else as text."""
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        return _numbers(series)
-    if series.dtype == nw.String and not series.null_count():
-        out = np.empty(len(series), dtype=object)
-        out[:] = series.to_list()
-        return out
-    return from_objects(as_objects(series.to_list()))
-
-
-def from_objects(entries: Array) -> Array:
-    """Return objects (None where missing) as numbers if all are such, otherwise as text."""
-    if all(entry is None or isinstance(entry, Real | np.bool_) for entry in entries):
-        return np.array([np.nan if entry is None else float(entry) for entry in entries])
-    return as_objects(None if entry is None else str(entry) for entry in entries)
+def read_columns_of(X: Any, names: list[str]) -> dict[str, Array]:
+    """Read some columns of a frame: float64 arrays (numbers), or arrays of str and None (categories)."""
+    rows = FrameRows(X.X if isinstance(X, Table) else X)
+    return {name: rows.column(name) for name in names}
 
 
 def to_polars(X: Any) -> pl.DataFrame:
-    """Return any frame as polars holds it: Float64 and String columns."""
+    """Return any frame, or list of dicts, as polars holds it: Float64 and String columns."""
+    if is_records(X):
+        rows = Records(X)
+        return pl.DataFrame([to_series(name, rows.column(name)) for name in rows.columns])
     frame = _frame(X)
     return pl.DataFrame([_to_polars(str(name), frame[name]) for name in frame.columns])
 
@@ -106,7 +94,7 @@ def sheet_of(X: Any) -> Sheet:
 
 def own_levels(X: Any, target: str | None) -> tuple[Hashable, ...] | None:
     """Return the levels of a frame's column, from worst to best, where it has an order of its own; else None."""
-    own = own_order(X[target]) if target in column_names(X) else None
+    own = own_order(X[target]) if is_frame(X) and target in column_names(X) else None
     return own[0] if own is not None and own[1] else None
 
 
@@ -119,12 +107,6 @@ def to_series(name: str, values: Array) -> pl.Series:
 
 def _frame(X: Any) -> nw.DataFrame[Any]:
     return nw.from_native(X.X if isinstance(X, Table) else X, eager_only=True)
-
-
-def _numbers(series: nw.Series[Any]) -> Array:
-    if series.null_count() and not series.dtype.is_float():
-        return np.array([np.nan if is_missing(entry) else float(entry) for entry in series.to_list()])
-    return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -282,7 +264,7 @@ def category_codes(
         entries = [None if value != value else value for value in values.tolist()]
     else:
         entries = values.tolist()
-    codes = np.fromiter((code_of.get(entry, -1) for entry in entries), np.int64, len(entries))
+    codes = np.fromiter(map(code_of.get, entries, repeat(-1)), np.int64, len(entries))
     if categories and (codes < 0).any():
         row = int(np.argmax(codes < 0))
         shown = "a missing value" if entries[row] is None else f"the value {entries[row]!r}"
@@ -585,7 +567,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, data frame, array or CSR matrix
+        X : Table, data frame, list of dicts, array or CSR matrix
         y : ignored
         """
         X = _features(X)
@@ -599,7 +581,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         if self.layout_ == "numbered":
             X = dense(as_rows(X))
         names = _names(X, self.layout_)
-        self._fit_columns(names, _read(X, names, self.layout_))
+        self._fit_columns(names, _rows_of(X, names))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -609,7 +591,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, data frame, array or CSR matrix
+        X : Table, data frame, list of dicts, array or CSR matrix
         """
         check_is_fitted(self)
         places = X.places if isinstance(X, Table) else None
@@ -627,9 +609,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             X = dense(picked)
         elif sp.issparse(X):
             raise ValueError("the model was fitted on named columns, and these are numbered features (LETOR)")
-        else:
-            self._refuse_missing_columns(X)
-        return self._transform_columns(_read(X, self.columns_, self.layout_), places)
+        return self._transform_rows(self._familiar(X), places)
 
     def unfamiliar(self, X: Any) -> list[Unfamiliar]:
         """Say what of a table training has not seen: missing values, other categories, numbers beyond its range.
@@ -639,7 +619,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, data frame, array or CSR matrix
+        X : Table, data frame, list of dicts, array or CSR matrix
         """
         check_is_fitted(self)
         X = _features(X)
@@ -647,8 +627,8 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
             picked = pick_columns(as_rows(X), np.array(self.columns_, dtype=np.int64) - 1).tocsc()
             columns: Any = ((name, picked[:, [k]].toarray().ravel()) for k, name in enumerate(self.columns_))
         else:
-            self._refuse_missing_columns(X)
-            columns = _read(X, self.columns_, self.layout_).items()
+            rows = self._familiar(X)
+            columns = ((name, rows.column(name)) for name in self._names_in(rows))
         lows, highs = getattr(self, "lows_", None), getattr(self, "highs_", None)
         found: list[Unfamiliar] = []
         for column, ((_, values), name) in enumerate(zip(columns, self.columns_, strict=True)):
@@ -681,7 +661,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
 
     def widths(self) -> list[int]:
         """Return how many columns of the output each column of the table becomes."""
-        columns = zip(self.scales_, self.flagged_, self.categories_, strict=True)
+        columns = zip(self.scales_.tolist(), self.flagged_.tolist(), self.categories_, strict=True)
         widths = [
             int(scale > 0) + int(flagged) if categories is None else len(categories)
             for scale, flagged, categories in columns
@@ -725,9 +705,10 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         if not len(self.get_feature_names_out()):
             raise _nothing_to_learn_from(len(self.columns_))
 
-    def _fit_columns(self, names: list[str], columns: Columns) -> None:
+    def _fit_columns(self, names: list[str], rows: Rows) -> None:
         self._begin(names)
-        for column, (name, values) in enumerate(columns.items()):
+        for column, name in enumerate(names):
+            values = rows.column(name)
             if values.dtype.kind == "f":
                 self._learn_numbers(column, _moments(name, values))
                 missing = np.isnan(values)
@@ -749,73 +730,87 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         categories: list[str | None] = [*given, *([None] if None in distinct else [])]
         return categories if len(categories) > 1 else []
 
-    def _transform_columns(self, columns: Columns, places: Places | None) -> Floats:
-        n_rows = len(next(iter(columns.values()))) if columns else 0
-        out = np.zeros((n_rows, len(self.get_feature_names_out())))
-        if self.for_trees:
-            return self._fill_for_trees(out, columns, places)
-        place = 0
-        for column, (name, values) in enumerate(columns.items()):
-            categories = self.categories_[column]
-            if categories is not None:
-                codes = category_codes(name, values, categories, places)
-                rows = np.flatnonzero(codes >= 0)
-                out[rows, place + codes[rows]] = 1.0
-                place += len(categories)
-                continue
-            numbers = as_numbers(name, values, places)
-            missing = np.isnan(numbers)
-            if self.scales_[column] > 0:
-                with np.errstate(over="ignore"):  # refused below
-                    scaled = (numbers - self.centers_[column]) / self.scales_[column]
-                out[:, place] = np.where(missing, 0.0, scaled)
-                place += 1
-            if self.flagged_[column]:
-                out[:, place] = missing
-                place += 1
-        if not np.isfinite(out).all():
-            row, place = np.argwhere(~np.isfinite(out))[0].tolist()
-            name = self.get_feature_names_out()[place]
-            value = dict(zip(self.columns_, columns.values(), strict=True))[name][row]
-            problem = f"column {name!r} is {value} here, which is too large beside the training data"
-            raise row_error(places, problem, row)
-        return out
-
-    def _fill_for_trees(self, out: Floats, columns: Columns, places: Places | None) -> Floats:
-        """Put numbers as they are, and numbers of categories, into the columns of ``out``; NaN where missing."""
-        place = 0
-        for column, (name, values) in enumerate(columns.items()):
-            if not self.widths()[column]:
-                continue
-            categories = self.categories_[column]
+    def _transform_rows(self, rows: Rows, places: Places | None) -> Floats:
+        """Encode rows: plain numbers all at once, and what needs a closer look column by column."""
+        names, widths = self._names_in(rows), self.widths()
+        used = [column for column, width in enumerate(widths) if width or not self.for_trees]
+        held = [column for column in used if self.categories_[column] is None]
+        numbers, unread = rows.numbers([names[column] for column in held])
+        codes, place_of = dict[int, Ints](), dict(zip(held, range(len(held)), strict=True))
+        for column in sorted({*used} - {*held} | {held[place] for place in unread}):
+            values, categories = rows.column(names[column]), self.categories_[column]
             if categories is None:
-                numbers = as_numbers(name, values, places)
-                if np.isinf(numbers).any():
-                    row = int(np.argmax(np.isinf(numbers)))
-                    raise row_error(places, f"column {name!r} is {numbers[row]} here; give a finite number", row)
-                out[:, place] = numbers
-            else:
-                given = [value for value in categories if value is not None]  # a missing one is no category
-                codes = category_codes(name, values, [*given, None], places, otherwise="it counts as missing")
-                out[:, place] = np.where((codes < 0) | (codes == len(given)), np.nan, codes)
-            place += 1
+                numbers[:, place_of[column]] = as_numbers(names[column], values, places)
+            elif not self.for_trees:
+                codes[column] = category_codes(names[column], values, categories, places)
+            else:  # a missing one is no category
+                given = [value for value in categories if value is not None]
+                found = category_codes(names[column], values, [*given, None], places, otherwise="it counts as missing")
+                codes[column] = np.where(found == len(given), -1, found)
+        out, starts = np.zeros((len(rows), sum(widths))), np.cumsum([0, *widths])[:-1]
+        fill = self._fill_for_trees if self.for_trees else self._fill_standardised
+        fill(out, starts, np.array(held, dtype=int), numbers, codes)
+        self._refuse_infinite(out, rows, places)
         return out
 
-    def _refuse_missing_columns(self, X: Any) -> None:
+    def _fill_standardised(
+        self, out: Floats, starts: Ints, held: Ints, numbers: Floats, codes: dict[int, Ints]
+    ) -> None:
+        """Put standardised numbers, where they are missing, and zeros and ones for categories into ``out``."""
+        missing, varying, flagged = np.isnan(numbers), self.scales_[held] > 0, self.flagged_[held]
+        with np.errstate(over="ignore"):  # refused below
+            scaled = (numbers - self.centers_[held])[:, varying] / self.scales_[held[varying]]
+        out[:, starts[held[varying]]] = np.where(missing[:, varying], 0.0, scaled)
+        out[:, (starts[held] + varying)[flagged]] = missing[:, flagged]
+        for column, code in codes.items():
+            known = np.flatnonzero(code >= 0)
+            out[known, starts[column] + code[known]] = 1.0
+
+    def _fill_for_trees(self, out: Floats, starts: Ints, held: Ints, numbers: Floats, codes: dict[int, Ints]) -> None:
+        """Put numbers as they are, and numbers of categories, into ``out``; NaN where missing."""
+        out[:, starts[held]] = numbers
+        for column, code in codes.items():
+            out[:, starts[column]] = np.where(code < 0, np.nan, code)
+
+    def _refuse_infinite(self, out: Floats, rows: Rows, places: Places | None) -> None:
+        """Refuse numbers that are infinite, or become so; for trees a missing one is NaN."""
+        bad = np.isinf(out) if self.for_trees else ~np.isfinite(out)
+        if not bad.any():
+            return
+        # trees are told of the first column that has some, other models of the first row
+        row, place = np.argwhere(bad.T)[0][::-1].tolist() if self.for_trees else np.argwhere(bad)[0].tolist()
+        name = self._names_in(rows)[int(np.searchsorted(np.cumsum(self.widths()), place, side="right"))]
+        value = rows.column(name)[row]
+        problem = f"is {value} here, which is too large beside the training data"
+        if self.for_trees:
+            problem = f"is {float(value)} here; give a finite number"
+        raise row_error(places, f"column {name!r} {problem}", row)
+
+    def _names_in(self, rows: Rows) -> list[str]:
+        """Return the names of the columns that were learned, as they are called in a table."""
+        return self.columns_ if self.layout_ == "columns" else rows.columns
+
+    def _familiar(self, X: Any) -> Rows:
+        """Return rows that have the columns that training had, or say what they lack."""
         if self.layout_ != "columns":
             width = X.shape[1] if getattr(X, "ndim", 0) == 2 or is_frame(X) else -1
             if width != self.n_features_in_:
                 raise ValueError(f"X has {width} features, but the encoder was fitted on {self.n_features_in_}")
-            return
-        if not is_frame(X):
-            raise ValueError("the model was fitted on named columns; give a table or a data frame with the same ones")
-        present = column_names(X)
-        absent = [name for name in self.columns_ if name not in set(present)]
-        if absent:
+            return _rows_of(X, self.columns_)
+        if not names_columns(X):
+            raise ValueError(
+                "the model was fitted on named columns; give a table, a data frame or a list of dicts with the same "
+                "ones"
+            )
+        rows = _rows_of(X, self.columns_)
+        if not rows.has(self.columns_):
+            present = rows.columns
+            absent = [name for name in self.columns_ if name not in {*present}]
             shown = ", ".join(map(repr, absent[:10])) + (", …" if len(absent) > 10 else "")
             plural = "s" * (len(absent) != 1)
             found = suggest(absent[0], present, "its columns are")
             raise ValueError(f"missing column{plural} {shown}, which the model needs; {found}")
+        return rows
 
     def _fit_sparse(self, X: sp.csr_array) -> None:
         varying, self.scales_, self.lows_, self.highs_ = varying_columns(X)
@@ -870,7 +865,7 @@ def _layout_of(X: Any) -> str:
     if sp.issparse(X):
         filled = X.nnz / max(1, X.shape[0] * X.shape[1])
         return "sparse" if filled < _DENSE_FROM else "numbered"
-    return "columns" if is_frame(X) else "array"
+    return "columns" if names_columns(X) else "array"
 
 
 def _names(X: Any, layout: str) -> list[str]:
@@ -882,15 +877,11 @@ def _names(X: Any, layout: str) -> list[str]:
     return [f"x{number}" if layout == "array" else str(number + 1) for number in range(X.shape[1])]
 
 
-def _read(X: Any, names: list[str], layout: str) -> Columns:
-    """Return the columns under their names."""
-    if is_frame(X):
-        return read_columns_of(X, names if layout == "columns" else column_names(X))
-    array = np.asarray(X)
-    if array.dtype.kind in "biuf":
-        return dict(zip(names, np.asarray(array, dtype=np.float64).T, strict=True))
-    objects = np.asarray(X, dtype=object)
-    return {name: from_objects(objects[:, column]) for column, name in enumerate(names)}
+def _rows_of(X: Any, names: list[str]) -> Rows:
+    """Return rows, however they come; the columns of an array are given names."""
+    if is_records(X):
+        return Records(X)
+    return FrameRows(X) if is_frame(X) else ArrayRows(X, names)
 
 
 def _moments(name: str, values: Floats) -> Moments:

@@ -325,7 +325,7 @@ def _try_apart(source: str, content: bytes) -> None:
     with trial:
         # at once, where ``communicate`` would cut it into pieces of 512 bytes: the other process says nothing before it
         # has read all of it, so that neither waits for the other
-        with contextlib.suppress(BrokenPipeError), trial.stdin:
+        with contextlib.suppress(OSError), trial.stdin:
             trial.stdin.write(content)
         answer = trial.stdout.read()
     try:

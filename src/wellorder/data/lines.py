@@ -414,6 +414,9 @@ class _Bytes(io.RawIOBase):
         super().close()
 
 
+_IS_FOLDER = "it is a folder; name a file in it"
+
+
 def _open(source: str) -> tuple[IO[bytes], bool]:
     """Open a file, and say whether it starts as gzip does."""
     try:
@@ -426,9 +429,11 @@ def _open(source: str) -> tuple[IO[bytes], bool]:
     except FileNotFoundError:
         problem = "there is no such file; check its name and folder"
     except IsADirectoryError:
-        problem = "it is a folder; name a file in it"
+        problem = _IS_FOLDER
     except PermissionError:
         problem = "it may not be read; ask for the permission, or copy it to where you have it"
+        if os.path.isdir(source):  # Windows says so of a folder, too
+            problem = _IS_FOLDER
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         problem = f"it cannot be opened ({getattr(error, 'strerror', None) or error})"
     raise DataError(source, problem)

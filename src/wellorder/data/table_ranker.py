@@ -38,7 +38,7 @@ from ..state import (
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints, to_numpy
 from .comparison_files import is_pairs, read_pairs
-from .encode import TableEncoder, column_names, is_frame, own_levels, sheet_of
+from .encode import TableEncoder, column_names, names_columns, own_levels, sheet_of
 from .lines import row_error
 from .roles import Roles, make_table, read_groups, read_names
 from .table import CONVENTIONS, PLAIN, ComparisonTable, PairTable, Signs, Table, pairs_of
@@ -150,7 +150,7 @@ class TableRanker(Stored, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, ComparisonTable or data frame
+        X : Table, ComparisonTable, data frame or list of dicts
             A data frame needs ``target``.
         y : ignored
             The grades are in the table.
@@ -177,7 +177,8 @@ class TableRanker(Stored, BaseEstimator):
 
         Parameters
         ----------
-        X : Table, ComparisonTable or PairTable (their items), data frame, or array
+        X : Table, ComparisonTable or PairTable (their items), data frame, list of dicts, or array
+            Of a dict a key is a column; one that a row lacks is missing there.
             A model of comparisons without features takes names: a table with ids, a frame with the column of
             names, or a list of names.
 
@@ -365,9 +366,10 @@ class TableRanker(Stored, BaseEstimator):
 
     def _from_frame(self, X: Any) -> Table:
         """Give the columns of a data frame their roles."""
-        if not is_frame(X):
+        if not names_columns(X):
             raise TypeError(
-                f"fit takes a table or a data frame, got {type(X).__name__}; read files with wellorder.read"
+                f"fit takes a table, a data frame or a list of dicts, got {type(X).__name__}; read files with "
+                "wellorder.read"
             )
         if self.target is None:
             raise ValueError("name the column of grades: TableRanker(ranker, target=…)")
@@ -381,7 +383,7 @@ class TableRanker(Stored, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, ComparisonTable | PairTable):
             return pairs_of(X)
-        if self.encoder_ is None and is_frame(X) and is_pairs(sheet := sheet_of(X), Roles()):
+        if self.encoder_ is None and names_columns(X) and is_pairs(sheet := sheet_of(X), Roles()):
             return read_pairs(sheet, Roles(), None, getattr(self, "signs_", None) or PLAIN)
         raise TypeError(
             f"this takes comparisons, got {type(X).__name__}; read them with wellorder.read, or, where they have no "
@@ -410,7 +412,7 @@ class TableRanker(Stored, BaseEstimator):
             if X.ids is None:
                 raise ValueError("this model scores items by name; name their column with item=")
             return X.ids
-        if not is_frame(X):
+        if not names_columns(X):
             return [X] if isinstance(X, str) else X
         columns = column_names(X)
         name = self.item_ or next((each for each in ("item", "id", "name") if each in columns), columns[0])
@@ -419,7 +421,7 @@ class TableRanker(Stored, BaseEstimator):
     def _groups_of(self, X: Any) -> Array | None:
         if isinstance(X, Table):
             return X.groups
-        if self.group_ is not None and is_frame(X) and self.group_ in column_names(X):
+        if self.group_ is not None and names_columns(X) and self.group_ in column_names(X):
             return read_groups(sheet_of(X), self.group_)
         return None
 

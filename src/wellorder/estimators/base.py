@@ -226,7 +226,7 @@ def exists_for_losses(*losses: str) -> Callable[[F], F]:
 # X, checked before anything is done with it: here or, where its rows lie in Dask's partitions, there.
 
 
-_FLOATS = (np.float64, np.float32)
+FLOATS = (np.float64, np.float32)
 
 _TAKE_DASK = ("RankSVM", "SwapSVM", "ProportionalOdds", "CompareSVM", "ConvexHullRanker")
 """The estimators that leave the rows of a Dask array where they lie."""
@@ -277,28 +277,35 @@ def refuse_without_room(estimator: Any, n_rows: int, n_entries: int, what: str =
         )
 
 
-_CHECKED_BY_SUM = {"accept_sparse", "dtype", "ensure_all_finite"}
+_OF_ARRAYS = {"accept_sparse", "dtype", "ensure_all_finite"}
 
 
 def _checked(estimator: Any, X: Array, *, reset: bool = True, **options: Any) -> Any:
     """Check a plain array as scikit-learn does; one that needs nothing done to it in a tenth of the time."""
-    plain = X.ndim == 2 and X.size > 0 and X.dtype == np.float64 and options.keys() <= _CHECKED_BY_SUM
     named = hasattr(estimator, "feature_names_in_")
-    if plain and (reset or (not named and getattr(estimator, "n_features_in_", 0) == X.shape[1])):
-        with np.errstate(over="ignore", invalid="ignore"):
-            plain = bool(np.isfinite(X.sum()))
-        if plain:
-            estimator.n_features_in_ = X.shape[1]
-            if named:
-                del estimator.feature_names_in_
-            return X
-    return validation.validate_data(estimator, X, reset=reset, **options)
+    fits = reset or (not named and X.ndim == 2 and getattr(estimator, "n_features_in_", 0) == X.shape[1])
+    if not (fits and options.keys() <= _OF_ARRAYS and _needs_nothing(X, **options)):
+        return validation.validate_data(estimator, X, reset=reset, **options)
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+        if named:
+            del estimator.feature_names_in_
+    return X
+
+
+def _needs_nothing(X: Array, *, dtype: Any = FLOATS, ensure_all_finite: Any = True, accept_sparse: Any = None) -> bool:
+    """Say whether scikit-learn would give this array back as it is: numbers of a type that is asked for, all finite."""
+    if X.ndim != 2 or X.size == 0 or not (X.dtype == np.float64 or (X.dtype == np.float32 and dtype is FLOATS)):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = X.sum()
+    return bool(np.isfinite(total)) or (ensure_all_finite == "allow-nan" and not np.isinf(X).any())
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check X, for an estimator that also takes Dask arrays and data frames: of these, all but their values."""
     if not is_dask(X) or not getattr(estimator, "takes_dask", False):
-        return validate_data(estimator, X, accept_sparse="csr", dtype=_FLOATS, reset=reset)
+        return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=reset)
     X = check_dask(estimator, X, reset=reset)
     if reset and np.isnan(X.shape[0]):  # how many rows a partition has turns out when it is computed
         X = X.persist().compute_chunk_sizes()
@@ -319,7 +326,7 @@ def check_dask(estimator: Any, X: Any, *, reset: bool) -> Any:
     validation.validate_data(estimator, header, skip_check_array=True, reset=reset)
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X holds {X.dtype}, not numbers; encode its columns first, each partition the same way")
-    return X if X.dtype in _FLOATS else X.astype(np.float64)
+    return X if X.dtype in FLOATS else X.astype(np.float64)
 
 
 def keep_groups_whole(X: Any, pairs: PairSet) -> Any:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
 from ..deadline import time_is_up, warn_of_time
@@ -16,6 +15,7 @@ from ..memory import Held
 from ..methods import Grid, Method, Size, for_columns, too_many_columns
 from ..metrics import AnyMetric, Metric, parse
 from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swapped_weight
+from ..spaces import row_scores
 from ..state import Part, figure, floats, place
 from ..sweeps import Floats
 from .base import Ranker, as_order, check_option, check_positive, refuse_no_pairs, validate_data
@@ -35,7 +35,7 @@ class LinearRanker(Ranker):
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return np.asarray(X @ self.coef_)
+        return row_scores(X, self.coef_)
 
     def _fitted_state(self) -> dict[str, Part]:
         return super()._fitted_state() | {"coef_": floats("d")}
@@ -236,6 +236,8 @@ class RidgeRanker(LinearRanker):
             rows = X if len(judged) == X.shape[0] else X[judged]
             target = (order.values if self.on == "grades" else grade_ranks(order))[judged]
             weight = None if order.weight is None else order.weight[judged]
+        from sklearn.linear_model import Ridge
+
         solver = Ridge(alpha=self.alpha, fit_intercept=not isinstance(order, Comparisons))
         self.coef_ = solver.fit(rows, target, sample_weight=weight).coef_
         self.n_groups_ = order.n_groups

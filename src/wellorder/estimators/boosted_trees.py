@@ -14,7 +14,7 @@ from ..methods import Method, Size, for_trees, no_trees, tree_shapes
 from ..order import Grades, Times
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
 from ..spaces import Forest
-from ..state import Part, number, pieces
+from ..state import Part, built, number, pieces
 from ..sweeps import Array, Floats, Ints, near_one
 from .base import (
     Ranker,
@@ -30,7 +30,6 @@ from .monotone import check_trees_monotone
 from .tree_columns import TreeInput
 
 _OBJECTIVES = ("regression", "ranks", "lambdarank", "log_times")
-_FLOATS = (np.float64, np.float32)
 
 _ORDINARY = 20
 """Weights up to this power of two, and down to its inverse, are at home in float32."""
@@ -225,7 +224,7 @@ class BoostedTrees(TreeInput, Ranker):
         return np.asarray(np.log(np.maximum(grades.time, 0.5 * shortest)))
 
     def _forest(self) -> Forest:
-        return Forest.from_arrays({name: np.asarray(part) for name, part in self.pieces_.items()})
+        return built(self, Forest)
 
     def _check_parameters(self) -> None:
         check_option(self.objective, "objective", _OBJECTIVES)

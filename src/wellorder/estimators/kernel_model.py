@@ -21,6 +21,7 @@ from ..spaces import (
     near_zero,
     refuse_if_too_large,
     resolve_gamma,
+    row_scores,
     use_single,
 )
 from ..state import Part, Stored, floats, number, one_of, places, rows, size
@@ -196,7 +197,7 @@ class KernelModel(Stored, BaseEstimator):
     def _scores(self, X: Any) -> Floats:
         """Return the scores of rows that have been checked."""
         if self._is_plain_linear:
-            return np.asarray(X @ self.coef_)
+            return row_scores(X, self.coef_)
         if self.n_components is not None:
             return NystroemMap(self._kernel(), self.landmarks_, self.landmark_root_).transform(X) @ self.coef_
         if self.kernel == "precomputed":

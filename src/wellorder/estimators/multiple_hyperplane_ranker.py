@@ -22,7 +22,16 @@ from ..samples import Given, Sample
 from ..scoring import warn_if_groups_are_lost
 from ..state import Part, both, checked, dict_of, fitted, floats, label, none_or, template, tuple_of
 from ..sweeps import Floats
-from .base import Ranker, check_option, check_whole, list_scores, refuse_lost_pairs, refuse_no_pairs, validate_data
+from .base import (
+    FLOATS,
+    Ranker,
+    check_option,
+    check_whole,
+    list_scores,
+    refuse_lost_pairs,
+    refuse_no_pairs,
+    validate_data,
+)
 from .base_rankers import (
     LevelledRows,
     Sides,
@@ -176,7 +185,6 @@ _AGGREGATES: dict[str, Callable[[Floats, Any, Floats], Floats]] = {
     "markov": markov_chain,
 }
 _WEIGHTED = ("weighted_borda", "markov")
-_FLOATS = (np.float64, np.float32)
 
 
 class MultipleHyperplaneRanker(Ranker):
@@ -300,7 +308,7 @@ class MultipleHyperplaneRanker(Ranker):
         """
         self._check_parameters()
         base = check_base(self.estimator)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=finiteness(base))
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finiteness(base))
         grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
         refuse_no_pairs(grades, grades.pairs.n_pairs)
         refuse_lost_pairs(grades.pairs)
@@ -372,7 +380,7 @@ class MultipleHyperplaneRanker(Ranker):
 
     def _check_rows(self, X: Any) -> Any:
         finite = finiteness(next(iter(self.rankers_.values())))
-        return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False, ensure_all_finite=finite)
+        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False, ensure_all_finite=finite)
 
     def _choose_parts(self, grades: Grades) -> dict[tuple[int, int], Sides]:
         """Return what each ranker, by its two level numbers, tells apart; those that never meet are named, left out."""

@@ -18,11 +18,10 @@ from ..samples import Given, Sample
 from ..scoring import list_scores
 from ..state import Part, both, checked, count, fitted, list_of, none_or, template
 from ..sweeps import Bools, Floats, Ints, sums_at
-from .base import Ranker, refuse_no_pairs, validate_data
+from .base import FLOATS, Ranker, refuse_no_pairs, validate_data
 from .base_rankers import check_base, finiteness, fit_part, meeting, read_plain_grades
 from .rank_svm import RankSVM
 
-_FLOATS = (np.float64, np.float32)
 _ROUNDING = 1e-9
 
 
@@ -103,7 +102,7 @@ class NestedRanker(Ranker):
         """
         self._check_parameters()
         base = check_base(self.estimator)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=finiteness(base))
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finiteness(base))
         grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
         refuse_no_pairs(grades, grades.pairs.n_pairs)
         weight = np.ones(len(grades)) if grades.weight is None else grades.weight
@@ -139,7 +138,7 @@ class NestedRanker(Ranker):
         """
         check_is_fitted(self)
         finite = finiteness(self.rankers_[0])
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False, ensure_all_finite=finite)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False, ensure_all_finite=finite)
         group, _ = encode_groups(groups, X.shape[0])
         lists = np.zeros(X.shape[0], np.int32) if group is None else group
         weight, size = np.ones(len(lists)), np.bincount(lists)

@@ -30,7 +30,21 @@ from ..methods import (
 from ..order import OrderGraph
 from ..solvers import BoostResult, Learners, Rounds, TreeShape, boost_bumps, boost_learner, boost_trees, diagonal_step
 from ..spaces import Bumps, Forest
-from ..state import ANY, Part, absent_or, count, figures, fitted, floats, list_of, number, pieces, rising, truth
+from ..state import (
+    ANY,
+    Part,
+    absent_or,
+    built,
+    count,
+    figures,
+    fitted,
+    floats,
+    list_of,
+    number,
+    pieces,
+    rising,
+    truth,
+)
 from ..sweeps import Array, Floats
 from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses
 from .boosting import (
@@ -64,7 +78,6 @@ _NUMBERS = dict.fromkeys(("n_estimators", "n_iter_no_change", "max_leaf_nodes", 
 _NUMBERS |= dict.fromkeys(("learning_rate", "validation_fraction", "width", "l2_regularization"), check_positive)
 _UNSET: dict[str, Any] = {"n_iter_no_change": None, "l2_regularization": 0}
 _UNSET |= dict.fromkeys(("learning_rate", "max_leaf_nodes", "min_samples_leaf"), "auto")
-_FLOATS = (np.float64, np.float32)
 _OF_TREES = {"subsample": 1.0, "max_features": 1.0, "min_gain": 0.0, "interactions": None, "warm_start": False}
 _FITTED = {"classes_", "learner_weights_", "learners_", "pieces_", "thresholds_", "validation_risk_"}
 
@@ -516,8 +529,7 @@ class OrderBoost(TreeInput, OrdinalModel):
         """Return what gives the scores."""
         if not isinstance(self.learner, str):
             return Learners(self.learners_, self.learner_weights_)
-        arrays = {name: np.asarray(part) for name, part in self.pieces_.items()}
-        return Bumps.from_arrays(arrays) if self.learner == "gaussian" else Forest.from_arrays(arrays)
+        return built(self, Bumps) if self.learner == "gaussian" else built(self, Forest)
 
     def _check_parameters(self) -> None:
         if isinstance(self.loss, str) or not hasattr(self.loss, "derivatives"):

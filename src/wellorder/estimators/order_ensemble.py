@@ -46,7 +46,7 @@ from ..state import (
     text,
 )
 from ..sweeps import Array, Floats, Ints
-from .base import Ranker, check_option, check_positive, check_whole, refuse_no_pairs, validate_data
+from .base import FLOATS, Ranker, check_option, check_positive, check_whole, refuse_no_pairs, validate_data
 from .base_rankers import check_base, fit_part, read_plain_grades, score_table
 from .baselines import RidgeRanker
 from .boosted_trees import BoostedTrees
@@ -566,9 +566,6 @@ def input_tag(estimators: Any, name: str) -> bool:
 # The model.
 
 
-_FLOATS = (np.float64, np.float32)
-
-
 class OrderEnsemble(Ranker):
     r"""Several rankers as one: f(x) = Σ_t α_t s_t(x), with weights α ≥ 0 learned from rows the rankers had not seen.
 
@@ -801,7 +798,7 @@ class OrderEnsemble(Ranker):
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         finite = "allow-nan" if input_tag(self.estimators, "allow_nan") else True
-        return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset, ensure_all_finite=finite)
+        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset, ensure_all_finite=finite)
 
     def _can_be_monotone(self) -> bool:
         return self.estimators is None or all(map(keeps_monotone, named(self.estimators).values()))

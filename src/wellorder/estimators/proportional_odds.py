@@ -18,7 +18,7 @@ from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabiliti
 from ..memory import Held
 from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine, signed_newton
-from ..spaces import Function, PartedSpace, RowSpace, is_dask, linear_space, origin_score
+from ..spaces import Function, PartedSpace, RowSpace, is_dask, linear_space, origin_score, row_scores
 from ..state import Part, absent_or, count, figure, figures, floats, rising
 from ..sweeps import Array, Bools, Floats, Ints, dot, parallel_map
 from .base import (
@@ -375,7 +375,7 @@ class ProportionalOdds(OrdinalModel):
     def decision_function(self, X: Any) -> Floats:
         """Return f(x) = wᵀx for each row; a higher score stands above."""
         check_is_fitted(self)
-        scores: Floats = by_rows(lambda rows: np.asarray(rows @ self.coef_), self._check_rows(X, reset=False))
+        scores: Floats = by_rows(lambda rows: row_scores(rows, self.coef_), self._check_rows(X, reset=False))
         return scores
 
     def predict_proba(self, X: Any) -> Floats:

@@ -15,12 +15,10 @@ from ..methods import Method, for_columns, too_many_columns
 from ..order import Balance
 from ..solvers import STEP_RULES, Rounds, boost_steps
 from ..spaces import Steps
-from ..state import ANY, Part, absent_or, count, figures, pieces
+from ..state import ANY, Part, absent_or, built, count, figures, pieces
 from ..sweeps import Array, Floats
-from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, validate_data
+from .base import FLOATS, OneScoreWarning, Ranker, check_option, check_positive, check_whole, validate_data
 from .boosting import BoostRows, pair_task
-
-_FLOATS = (np.float64, np.float32)
 
 
 class RankBoost(Ranker):
@@ -143,7 +141,7 @@ class RankBoost(Ranker):
             Row weights; 2 is the same as listing the row twice.
         """
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite="allow-nan")
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite="allow-nan")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         share = 0.0 if self.n_iter_no_change is None else float(self.validation_fraction)
         task = pair_task(self, LOSSES["exponential"], BoostRows(X, y, groups, sample_weight), None, share, rng)
@@ -167,11 +165,11 @@ class RankBoost(Ranker):
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False, ensure_all_finite="allow-nan")
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False, ensure_all_finite="allow-nan")
         return self._steps().scores(X)
 
     def _steps(self) -> Steps:
-        return Steps.from_arrays({name: np.asarray(part) for name, part in self.pieces_.items()})
+        return built(self, Steps)
 
     def _check_parameters(self) -> None:
         check_whole(self.n_estimators, "n_estimators")

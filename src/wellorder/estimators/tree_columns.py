@@ -11,11 +11,9 @@ import scipy.sparse as sp
 from ..spaces import is_dask
 from ..state import Part, absent_or, both, checked
 from ..sweeps import Floats, Ints
-from .base import by_rows, check_dask, validate_data
+from .base import FLOATS, by_rows, check_dask, validate_data
 from .column_places import column_places
 from .monotone import read_signs, refuse_monotone
-
-_FLOATS = (np.float64, np.float32)
 
 # --------------------------------------------------------------------------------------------------
 # Columns of categories: their values are names, whatever numbers they are. Trees see them as 0, 1, 2, …
@@ -89,7 +87,7 @@ class TreeInput:
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Check X; where trees are the model it may hold NaN."""
         finite = "allow-nan" if self._takes_missing else True
-        return validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=reset, ensure_all_finite=finite)
+        return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=reset, ensure_all_finite=finite)
 
     def _read_columns(self, X: Any) -> Any:
         """Learn the categories of the training rows, and number them."""

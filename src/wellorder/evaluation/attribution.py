@@ -17,6 +17,7 @@ from ..data import TableEncoder, read_values
 from ..deadline import TimeIsUp, time_is_up
 from ..scoring import list_scores, ranks_lists
 from ..spaces import Bumps, Forest, Steps
+from ..state import built
 from ..sweeps import Array, Floats, Ints, sums_at
 
 # --------------------------------------------------------------------------------------------------
@@ -476,7 +477,7 @@ def _pieces_of(model: Any) -> Bumps | Steps | Forest | None:
     """Return the pieces that a model's scores are sums of; None for a model without."""
     arrays = getattr(model, "pieces_", {})
     kind = next((kind for name, kind in _PIECES.items() if name in arrays), None)
-    return None if kind is None else kind.from_arrays({name: np.asarray(part) for name, part in arrays.items()})
+    return None if kind is None else built(model, kind)
 
 
 def _linear(model: Any, rows: Mixtures, numbers: Floats) -> Shares | None:

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,10 +18,8 @@ import numpy as np
 
 from ..writing import visible
 
-try:
+if sys.platform != "win32":  # there, two runs must not share a file of records
     import fcntl
-except ImportError:  # pragma: no cover - of Windows, where two runs must not share a file of records
-    fcntl = None  # type: ignore[assignment]
 
 Json: TypeAlias = Any
 
@@ -373,7 +372,7 @@ class RecordFile:
     def refuse_unwritable(self) -> None:
         """Raise OSError now, rather than after the first fit, if the file cannot be written."""
         if self.path is not None:
-            self.path.open("a").close()
+            self.path.open("ab").close()
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
@@ -423,7 +422,7 @@ def _append(path: Path, line: bytes) -> None:
 @contextmanager
 def _alone(file: io.FileIO) -> Iterator[None]:
     """Keep other runs from writing until the file is closed, where the system and its disk can do that."""
-    if fcntl is not None:
+    if sys.platform != "win32":
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
     yield

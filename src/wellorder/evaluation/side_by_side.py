@@ -6,6 +6,7 @@ import math
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -230,7 +231,7 @@ def _end_with(home: int) -> None:
 @contextmanager
 def _shielded() -> Iterator[None]:
     """Keep Ctrl-C from processes that are started inside: they inherit it; this one is told when it is done."""
-    if not hasattr(signal, "pthread_sigmask"):
+    if sys.platform == "win32":
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -176,7 +176,8 @@ def _commit() -> str | None:
     here = Path(__file__).resolve().parent
 
     def git(*words: str) -> str:
-        return subprocess.run(("git", "-C", str(here), *words), capture_output=True, text=True, check=True).stdout
+        command = ("git", "-C", str(here), *words)
+        return subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
 
     try:
         git("ls-files", "--error-unmatch", Path(__file__).name)  # else it is installed below somebody else's clone

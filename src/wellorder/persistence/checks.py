@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.compose import make_column_selector
-from sklearn.preprocessing import OneHotEncoder
 
 from ..state import (
     ANY,
@@ -178,6 +176,8 @@ def _check_bins(discretizer: Any) -> None:
         if np.isnan(edges).any() or (np.diff(edges) < 0).any():
             raise ValueError("the edges of bins are not in order")
     if discretizer.encode != "ordinal":
+        from sklearn.preprocessing import OneHotEncoder
+
         inner = discretizer._encoder
         numbered = isinstance(inner, OneHotEncoder) and len(inner.categories_) == len(discretizer.n_bins_)
         if not numbered or not all(map(_is_range, inner.categories_, discretizer.n_bins_)):
@@ -299,6 +299,8 @@ def _check_transformers(model: Any) -> None:
     """Check the parts of a ColumnTransformer, and that its columns, where they are numbered, are there."""
     _check_named(model.transformers_, "drop", "passthrough")
     known = {name for name, *_ in model.transformers} | {"remainder"}
+    from sklearn.compose import make_column_selector
+
     if len(model._columns) != len(model.transformers) or not {name for name, *_ in model.transformers_} <= known:
         raise ValueError("its parts are not those that it was asked for")
     for asked, (_, _, columns) in zip(model._columns, model.transformers_, strict=False):  # the rest comes last

@@ -64,12 +64,11 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _OURS = "wellorder"
 
 
-@cache
-def own_estimators() -> dict[str, type]:
-    """Return wellorder's public estimators by name."""
+def own_estimator(name: str) -> type | None:
+    """Return wellorder's public estimator of this name, if there is one; the others are not loaded for it."""
     room = import_module("wellorder.estimators")
-    found = {name: getattr(room, name) for name in room.__all__}
-    return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
+    found = getattr(room, name) if name in room.__all__ else None
+    return found if isinstance(found, type) and issubclass(found, BaseEstimator) else None
 
 
 @cache
@@ -85,13 +84,14 @@ def offered_estimators() -> dict[str, type]:
 def all_classes() -> list[type]:
     """Return every class on the list."""
     named = [find_class(f"{home}.{name}") for home, names in _HOMES.items() for name in names]
-    return [*own_estimators().values(), *named]
+    own = map(own_estimator, import_module("wellorder.estimators").__all__)
+    return [*(cls for cls in own if cls is not None), *named]
 
 
 def public_name(cls: type) -> str | None:
     """Return the name under which a file may hold objects of this class, or None."""
     name = cls.__name__
-    if own_estimators().get(name) is cls:
+    if own_estimator(name) is cls:
         return f"{_OURS}.{name}"
     home = _HOME_OF.get(name)
     if home is not None and getattr(import_module(home), name, None) is cls:
@@ -105,7 +105,7 @@ def find_class(public: Any) -> type:
     home, _, name = public.rpartition(".") if isinstance(public, str) else ("", "", "")
     cls: Any = None
     if home == _OURS:
-        cls = own_estimators().get(name)
+        cls = own_estimator(name)
     elif _HOME_OF.get(name) == home:
         cls = getattr(import_module(_HOME_OF[name]), name, None)
     elif isinstance(public, str):

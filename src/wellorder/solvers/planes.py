@@ -16,7 +16,6 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
 
 from ..deadline import time_is_up
 from ..losses import Hinge, PairLoss
@@ -282,6 +281,8 @@ def pairs_by_libsvm(problem: Problem, tol: float) -> SolveResult:
 def _solve(kernel: Floats, cost: Floats, accuracy: float) -> tuple[Floats, int, bool]:
     """Return α of each pair, libsvm's steps, and whether they were enough."""
     n = len(cost)
+    from sklearn.svm import SVC
+
     machine = SVC(kernel="precomputed", C=1.0, tol=accuracy, max_iter=_STEPS_PER_PAIR * n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # where it does not end, another solver goes on

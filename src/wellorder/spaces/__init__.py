@@ -25,6 +25,7 @@ from .linear import (
     is_dask,
     linear_space,
     near_zero,
+    row_scores,
     take_rows,
 )
 from .monotone_trees import monotone_violation
@@ -65,6 +66,7 @@ __all__ = [
     "origin_score",
     "refuse_if_too_large",
     "resolve_gamma",
+    "row_scores",
     "take_rows",
     "use_single",
 ]

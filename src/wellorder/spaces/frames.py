@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 _ABOUT_VALUES = ("convert", "float()", "dtype", "input x contains")
 """Words of errors about values that are no numbers; of others, a column of text is not to blame."""
@@ -31,6 +29,9 @@ def naming_columns(model: Any, X: Any) -> Iterator[None]:
 
 def _why_no_numbers(model: Any, X: Any, error: str) -> str | None:
     """Say which column is to blame; None where none is, or X is no data frame."""
+    import narwhals as nw
+    from sklearn.pipeline import Pipeline
+
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or not any(word in error.lower() for word in _ABOUT_VALUES):
         return None

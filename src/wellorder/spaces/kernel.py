@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from ..memory import available_bytes
@@ -60,6 +59,8 @@ class Kernel:
             return _rbf(X, Z, self.gamma, dtype)
         if self.name == "rbf":  # distances, as differences of squares, keep their digits near zero
             X, Z = near_each_other(sp.csr_array(X), sp.csr_array(Z))
+        from sklearn.metrics.pairwise import pairwise_kernels
+
         return np.asarray(
             pairwise_kernels(
                 X, Z, metric=self.name, filter_params=True, gamma=self.gamma, degree=self.degree, coef0=self.coef0

@@ -187,6 +187,21 @@ def find_origin(low: Floats, high: Floats, itemsize: int, beyond: float | None =
     return np.where(far, middle.astype(f"f{itemsize}"), 0.0)
 
 
+def row_scores(X: Any, coef: Floats) -> Floats:
+    """Return X w for rows that have come to be scored: of each the same bits, whatever rows stand beside it.
+
+    BLAS sums a row up one way or another by its place in X, and by the number of its threads; and on a busy machine
+    waking these takes longer than the product.
+    """
+    if type(X) is not np.ndarray:
+        return np.asarray(X @ coef)
+    dtype = np.result_type(X, coef)
+    X, coef = X.astype(dtype, copy=False), coef.astype(dtype, copy=False)
+    if X.shape[1] > ALONE:  # of such rows einsum makes pieces, others of one row than of many
+        return np.array([dot(row, coef) for row in X], dtype=dtype)
+    return np.asarray(np.einsum("ij,j->i", X, coef))
+
+
 # --------------------------------------------------------------------------------------------------
 # Which space the rows of X make: by where they lie, in this process's memory or in parts elsewhere.
 

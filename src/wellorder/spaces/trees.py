@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -117,23 +118,21 @@ class Forest:
                 "X contains NaN, and these trees, grown by an older wellorder, take no missing values; fit the model "
                 "anew, or fill them in"
             )
-        nodes, holes, columns = self._nodes(), self._holes(), None
-        if sp.issparse(X):
+        nodes, holes = self._walked
+        used = nodes.columns
+        if is_sparse := sp.issparse(X):
             # of wide sparse rows only the columns that the trees look at become dense
-            columns = np.unique(self.feature[self.left >= 0])
-            place = np.searchsorted(columns, self.feature)
-            nodes = nodes._replace(feature=np.where(self.left >= 0, place, _NONE).astype(np.int32))
-            width = len(columns)
+            nodes, width = nodes._replace(columns=np.arange(len(used))), len(used)
         rows = max(1, min(_BLOCK_ROWS, _BLOCK_VALUES // max(width, 1)))
 
         def block_scores(start: int) -> Floats:
             block = X[start : start + rows]
-            block = block if columns is None else block[:, columns].toarray()
-            # numbers alone need no look at sets and missing values
-            return tree_sums(nodes, block, holes if self.member is not None or np.isnan(block).any() else None)
+            return tree_sums(nodes, block[:, used].toarray() if is_sparse else block, holes)
 
-        parts = parallel_map(block_scores, range(0, n, rows), n) if n else []
-        return np.concatenate([np.empty(0), *parts])
+        if n <= rows:
+            return block_scores(0)
+        parts = parallel_map(block_scores, range(0, n, rows), n)
+        return np.concatenate(parts)
 
     def first(self, n_trees: int) -> Forest:
         """Return the forest of the first trees."""
@@ -191,7 +190,7 @@ class Forest:
 
     def goes_left(self, x: Floats) -> Bools:
         """Say at which nodes a row goes left; at leaves it means nothing."""
-        return goes_left(self._nodes(), self._holes(), np.arange(len(self.feature)), x[self.feature])
+        return goes_left(self.threshold, self._walked[1], np.arange(len(self.feature)), x[self.feature])
 
     @classmethod
     def constant(cls, value: float) -> Forest:
@@ -207,17 +206,21 @@ class Forest:
         kinds = _DTYPES | _HOLES | (_SETS if len(found["member"]) else {})
         return cls(**{name: found[name].astype(kind) for name, kind in kinds.items()})
 
-    def _nodes(self) -> TreeNodes:
-        return TreeNodes(*(getattr(self, name) for name in TreeNodes._fields))
-
-    def _holes(self) -> NodeHoles | None:
-        if self.missing_left is None:
-            return None
+    @cached_property
+    def _walked(self) -> tuple[TreeNodes, NodeHoles]:
+        """The arrays as the sweeps take them."""
+        inner = self.left >= 0
+        columns, feature = np.unique(self.feature[inner], return_inverse=True)
+        number = np.full(len(inner), _NONE, np.int32)
+        number[inner] = feature
+        nodes = TreeNodes(number, self.threshold, self.left, self.right, self.value, self.roots, columns)
+        none = np.zeros(len(inner), bool)
+        missing_left = none if self.missing_left is None else self.missing_left
         if self.set_size is None or self.member is None:
-            none = np.zeros(len(self.feature), np.int64)
-            return NodeHoles(self.missing_left, none, none, np.zeros(0, bool))
+            nowhere = np.zeros(len(inner), np.int64)
+            return nodes, NodeHoles(missing_left, nowhere, nowhere, none[:0])
         size = self.set_size.astype(np.int64)
-        return NodeHoles(self.missing_left, np.cumsum(size) - size, size, self.member)
+        return nodes, NodeHoles(missing_left, np.cumsum(size) - size, size, self.member)
 
 
 def _check_kinds(forest: Forest) -> None:

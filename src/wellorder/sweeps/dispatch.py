@@ -53,6 +53,11 @@ F = TypeVar("F", bound=Callable[..., object])
 _compiling = threading.RLock()
 
 
+def is_loaded(function: Callable[..., object]) -> bool:
+    """Say whether a compiled sweep has been called before: then nobody waits for it, however few the rows."""
+    return isinstance(function, _Compiled) and function.compiled is not None and _compiled_from.get() is None
+
+
 class _Compiled:
     """A function that Numba compiles when it is first called: nobody waits for Numba who does not need it."""
 

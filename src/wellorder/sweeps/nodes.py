@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Bools, Floats, Ints
-from .dispatch import jit, use_compiled
+from .dispatch import is_loaded, jit, use_compiled
 
 # --------------------------------------------------------------------------------------------------
 # Rows put on a column's nodes, and sums over the rows of each node. O(listed rows).
@@ -80,7 +80,8 @@ def _add_to_nodes(rows: Ints, code: Ints, share: Floats, payload: Floats, sums: 
 # Sums of binary trees over rows: O(rows × depth) a tree, in memory that does not grow with the trees.
 #
 # A forest is plain arrays, one entry a node. A row at node k goes to ``left[k]`` if its value of column
-# ``feature[k]`` is at most ``threshold[k]``, else to ``right[k]``; a leaf has the children −1 and adds its ``value``.
+# ``columns[feature[k]]`` is at most ``threshold[k]``, else to ``right[k]``; a leaf has the children −1 and adds its
+# ``value``.
 # Where ``size[k]`` is not zero, the value is a category's number, and those among ``member[begin[k] : begin[k] +
 # size[k]]`` go left. A missing value, or the number of no category, goes to the left where ``missing_left[k]`` says so.
 # Whoever calls has made sure that children stand after their parents and sets inside the array: then every walk ends.
@@ -91,7 +92,7 @@ _CHUNK = 1 << 18
 
 
 class TreeNodes(NamedTuple):
-    """The nodes of all trees, and where each tree has its root."""
+    """The nodes of all trees, where each tree has its root, and which columns of X are the nodes' features."""
 
     feature: Ints
     threshold: Floats
@@ -99,6 +100,7 @@ class TreeNodes(NamedTuple):
     right: Ints
     value: Floats
     roots: Ints
+    columns: Ints
 
 
 class NodeHoles(NamedTuple):
@@ -110,38 +112,32 @@ class NodeHoles(NamedTuple):
     member: Bools
 
 
-def tree_sums(nodes: TreeNodes, X: Floats, holes: NodeHoles | None = None) -> Floats:
+def tree_sums(nodes: TreeNodes, X: Floats, holes: NodeHoles) -> Floats:
     """Sum the leaf values that each row of a dense X falls into, tree after tree: the same bits in both forms.
 
-    A float32 is compared as the float64 of the same value. Without ``holes`` X is without NaN.
+    A float32 is compared as the float64 of the same value.
     """
-    if not use_compiled(len(X) * len(nodes.roots)):
+    if not (use_compiled(len(X) * len(nodes.roots)) or is_loaded(_add_trees)):
         return _plain_tree_sums(nodes, X, holes)
-
     out = np.zeros(len(X))
-    if holes is None:
-        _add_trees(np.ascontiguousarray(X), *nodes, out)
-    else:
-        _add_trees_with_holes(np.ascontiguousarray(X), *nodes, *holes, out)
+    block, place = np.empty((len(nodes.columns), _ROWS + _APART)), np.empty(_ROWS, np.int64)
+    _add_trees(np.ascontiguousarray(X), *nodes, *holes, block, place, out)
     return out
 
 
-def goes_left(nodes: TreeNodes, holes: NodeHoles | None, at: Ints, x: Floats) -> Bools:
-    """Say at which of some nodes a value goes left; ``x`` has one value a node."""
-    side = x <= nodes.threshold[at]
-    if holes is None:
-        return np.asarray(side)
+def goes_left(threshold: Floats, holes: NodeHoles, at: Ints, x: Floats) -> Bools:
+    """Say at which of some nodes a value goes left; ``x`` has one value a node, ``threshold`` one for all nodes."""
+    side = x <= threshold[at]
     size = holes.size[at]
-    is_category = (
-        (x >= 0) & (x < size) & (x == np.floor(x))
-    )  # never where the node has a threshold, or where the value is missing
+    # never where the node has a threshold, or where the value is missing
+    is_category = (x >= 0) & (x < size) & (x == np.floor(x))
     if is_category.any():
         place = holes.begin[at[is_category]] + x[is_category].astype(np.int64)
         side[is_category] = holes.member[place]
     return np.where(np.isnan(x) | ((size > 0) & ~is_category), holes.missing_left[at], side)
 
 
-def _plain_tree_sums(nodes: TreeNodes, X: Floats, holes: NodeHoles | None) -> Floats:
+def _plain_tree_sums(nodes: TreeNodes, X: Floats, holes: NodeHoles) -> Floats:
     n, n_trees = len(X), len(nodes.roots)
     out = np.zeros(n)
     rows = max(1, _CHUNK // max(n_trees, 1))
@@ -151,7 +147,7 @@ def _plain_tree_sums(nodes: TreeNodes, X: Floats, holes: NodeHoles | None) -> Fl
     return out
 
 
-def _walk(nodes: TreeNodes, X: Floats, holes: NodeHoles | None) -> Ints:
+def _walk(nodes: TreeNodes, X: Floats, holes: NodeHoles) -> Ints:
     """Return the leaf of each tree that each row falls into, one line a tree."""
     place = np.repeat(nodes.roots, len(X))
     row = np.tile(np.arange(len(X)), len(nodes.roots))
@@ -159,7 +155,7 @@ def _walk(nodes: TreeNodes, X: Floats, holes: NodeHoles | None) -> Ints:
     # invariant: all walks but these have come to a leaf
     while walking.size:
         at = place[walking]
-        side = goes_left(nodes, holes, at, X[row[walking], nodes.feature[at]])
+        side = goes_left(nodes.threshold, holes, at, X[row[walking], nodes.columns[nodes.feature[at]]])
         place[walking] = at = np.where(side, nodes.left[at], nodes.right[at])
         walking = walking[nodes.left[at] >= 0]
     return place.reshape(len(nodes.roots), len(X))
@@ -167,31 +163,25 @@ def _walk(nodes: TreeNodes, X: Floats, holes: NodeHoles | None) -> Ints:
 
 # --------------------------------------------------------------------------------------------------
 # Compiled, for large data; the NumPy form above gives the same numbers.
+#
+# Of a block of rows the columns that the trees look at are laid side by side. Then a tree is swept, not walked: node
+# after node, parents before children, the rows of the block that stand there move on. Most rows stand elsewhere; but
+# without a branch the processor looks at several rows at a time and never guesses wrong, where a row that walks waits
+# for a value, and guesses, at every node. Only down a very large tree it is quicker to walk.
 
 
 _ROWS = 256
 """Rows that go through all trees together: few enough to stay near the processor."""
 
+_APART = 8
+"""Numbers between the columns of a block: at a distance of a power of two they would drive each other out."""
+
+_SWEPT = 1_023
+"""Nodes of a tree up to which it is swept."""
+
 
 @jit
 def _add_trees(
-    X: Floats, feature: Ints, threshold: Floats, left: Ints, right: Ints, value: Floats, roots: Ints, out: Floats
-) -> None:
-    """Walk every row down every tree; a block of rows at a time, and the block tree after tree."""
-    n = len(X)
-    for begin in range(0, n, _ROWS):
-        end = begin + _ROWS if begin + _ROWS < n else n
-        for tree in range(len(roots)):
-            for i in range(begin, end):
-                k = roots[tree]
-                # ends: children stand after their parents
-                while left[k] >= 0:
-                    k = left[k] if X[i, feature[k]] <= threshold[k] else right[k]
-                out[i] += value[k]
-
-
-@jit
-def _add_trees_with_holes(
     X: Floats,
     feature: Ints,
     threshold: Floats,
@@ -199,29 +189,56 @@ def _add_trees_with_holes(
     right: Ints,
     value: Floats,
     roots: Ints,
+    columns: Ints,
     missing_left: Bools,
     set_begin: Ints,
     set_size: Ints,
     member: Bools,
+    block: Floats,
+    place: Ints,
     out: Floats,
 ) -> None:
-    """Do the same where values are missing, or are categories: :func:`goes_left` has the rule."""
-    n = len(X)
-    for begin in range(0, n, _ROWS):
-        end = begin + _ROWS if begin + _ROWS < n else n
+    """Add up the trees, a block of rows at a time, and the block tree after tree; :func:`goes_left` has the rule."""
+    for begin in range(0, len(X), _ROWS):
+        n = _ROWS if begin + _ROWS < len(X) else len(X) - begin
+        for i in range(n):
+            for c in range(len(columns)):
+                block[c, i] = X[begin + i, columns[c]]
         for tree in range(len(roots)):
-            for i in range(begin, end):
-                k = roots[tree]
-                # ends: children stand after their parents
-                while left[k] >= 0:
-                    x = X[i, feature[k]]
-                    if x != x:
-                        side = missing_left[k]
-                    elif set_size[k] == 0:
-                        side = x <= threshold[k]
-                    elif 0 <= x < set_size[k] and int(x) == x:
-                        side = member[set_begin[k] + int(x)]
+            k = roots[tree]
+            end = roots[tree + 1] if tree + 1 < len(roots) else len(left)
+            for i in range(n):
+                place[i] = k
+            while k < end and end - roots[tree] <= _SWEPT:
+                # invariant: every row stands at k or behind it, or at a leaf before it
+                if left[k] >= 0:
+                    here, low, high, x = np.int64(k), np.int64(left[k]), np.int64(right[k]), block[feature[k]]
+                    if set_size[k] > 0:
+                        for i in range(n):
+                            if place[i] == here:
+                                side = missing_left[k]
+                                if 0 <= x[i] < set_size[k] and int(x[i]) == x[i]:
+                                    side = member[set_begin[k] + int(x[i])]
+                                place[i] = low if side else high
+                    elif missing_left[k]:
+                        for i in range(n):
+                            to = high if x[i] > threshold[k] else low
+                            place[i] = to if place[i] == here else place[i]
                     else:
-                        side = missing_left[k]
-                    k = left[k] if side else right[k]
-                out[i] += value[k]
+                        for i in range(n):
+                            to = low if x[i] <= threshold[k] else high
+                            place[i] = to if place[i] == here else place[i]
+                k += 1
+            for i in range(n):
+                at = place[i]
+                # ends: children stand after their parents; after a sweep it has ended already
+                while left[at] >= 0:
+                    v = block[feature[at], i]
+                    side = missing_left[at]
+                    if set_size[at] > 0:
+                        if 0 <= v < set_size[at] and int(v) == v:
+                            side = member[set_begin[at] + int(v)]
+                    elif v == v:
+                        side = v <= threshold[at]
+                    at = np.int64(left[at]) if side else np.int64(right[at])
+                out[begin + i] += value[at]
