@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
 import wellorder as wo
 from tests.persistence.small_models import LEFT, RIGHT, Small
@@ -117,3 +118,12 @@ def test_ratings_know_what_the_left_place_is_worth(system: Any) -> None:
     assert rule is not None
     d = ranker.ratings_[right] - ranker.ratings_[left]
     np.testing.assert_allclose(forms.pair_chances(rule, d), ranker.probabilities_between(left, right), atol=1e-13)
+
+
+@pytest.mark.parametrize("to", ["onnx", "mlflow"])
+def test_what_scores_no_rows_says_so(to: str, tmp_path: Any) -> None:
+    elo = wo.ratings.Elo().fit(["Ann"], ["Bob"], outcome=[1])
+    with pytest.raises(ExportError, match=r"Elo rates players .* wellorder\.rate"):
+        wo.export(elo, tmp_path / "model", to)
+    with pytest.raises(ExportError, match="CountVectorizer is none of wellorder's models"):
+        wo.export(CountVectorizer().fit(["a wine"]), tmp_path / "model", to)

@@ -178,7 +178,7 @@ def _rows_to_check(job: Job, target: Target, check: Any) -> Any:
     if check is None:
         told: dict[str, Any] = {
             "is_single": target.is_single,
-            "missing": _has_holes(job.form, target),
+            "missing": target.missing,
             "nothing": target.nothing,
         }
         rated = getattr(job.model, "ratings_", None)  # by number: it takes just as many rows

@@ -33,7 +33,7 @@ from ..estimators import (
     RidgeRanker,
     ThresholdCompare,
 )
-from ..ratings import Davidson, Elo, RatingRanker
+from ..ratings import Davidson, Elo, RatingRanker, RatingSystem
 from ..scoring import list_scores
 from ..standings import Standings
 from ..sweeps import Array, Floats
@@ -91,11 +91,26 @@ def form_of(model: Any) -> Form:
         return _of_standings(model)
     if isinstance(model, RatingRanker):
         raise ExportError("its items are numbered rows without names; fit it to a file of votes, or use wellorder.rate")
-    width, names = int(model.n_features_in_), getattr(model, "feature_names_in_", None)
+    width, names = _columns_of(model), getattr(model, "feature_names_in_", None)
     columns = tuple(
         InputColumn(f"x{place}" if names is None else str(names[place]), "number", place) for place in range(width)
     )
     return _form(columns, width, False, model, ())
+
+
+def _columns_of(model: Any) -> int:
+    """Return how many columns a model takes, or say that it takes none."""
+    if isinstance(model, RatingSystem):
+        raise ExportError(
+            f"{type(model).__name__} rates players game by game, and is no model of items; have wellorder.rate rate "
+            "the votes, or a table of them be learned by TableRanker(RatingRanker(…)), both of which go by name"
+        )
+    if not hasattr(model, "n_features_in_"):
+        raise ExportError(f"{type(model).__name__} {_UNKNOWN}")
+    return int(model.n_features_in_)
+
+
+_UNKNOWN = "is none of wellorder's models, and nothing is known of how it scores; its own makers' tools may export it"
 
 
 def form_or_columns(model: Any) -> Form:
@@ -111,7 +126,7 @@ def form_or_columns(model: Any) -> Form:
         columns, width = _table_columns(encoder), int(encoder.n_features_in_)
         named = encoder.layout_ == "columns"
     else:
-        width, named = int(model.n_features_in_), False
+        width, named = _columns_of(model), False
         columns = tuple(InputColumn(f"x{place}", "number", place) for place in range(width))
         features = tuple(Feature(place) for place in range(width))
     return Form(columns, width, named, Term(features, Linear(np.zeros(len(features)))))
@@ -176,10 +191,7 @@ def _score(model: Any) -> Score:
         case RankBoost():
             parts = {name: np.asarray(part) for name, part in model.pieces_.items()}
             return _plain(StepSum(parts["feature"], parts["threshold"], parts["weight"]), width=_width(model))
-    raise ExportError(
-        f"{type(model).__name__} is none of wellorder's models, and nothing is known of how it scores; its own makers' "
-        "tools may export it"
-    )
+    raise ExportError(f"{type(model).__name__} {_UNKNOWN}")
 
 
 def _width(model: Any) -> int:
