@@ -125,7 +125,7 @@ def background(path, changes, said):
         found.close()
 
 
-def wait_until(condition, patience=60.0):
+def wait_until(condition, patience=300.0):
     until = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < until

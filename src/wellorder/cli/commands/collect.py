@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import INPUT, finite, names, output_file, refuse_overwriting
+from ..options import INPUT, finite, names, output_file, raw_names_option, refuse_overwriting
 from ..output import print_table, say
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ Example:
 )
 @click.argument("votes", metavar="VOTES", **INPUT)
 @click.option("-o", "--output", metavar="FILE", required=True, callback=output_file, help="The CSV file to write.")
-def export(votes: str, output: str) -> None:
+@raw_names_option
+def export(votes: str, output: str, raw_names: bool) -> None:
     """Write the votes that were collected as a CSV file: left, right, outcome, judge, time, seconds, note, chosen.
 
     It can be used while votes are collected. 'wellorder rate' and the other commands also read VOTES itself.
@@ -60,7 +61,7 @@ def export(votes: str, output: str) -> None:
 
     refuse_overwriting([votes], output)
     frame = one_sheet(votes).frame
-    write_frame(output, frame)
+    write_frame(output, frame, raw_names=raw_names)
     say(f"saved: {output} ({len(frame):,} votes)", err=output == "-")
 
 
