@@ -83,3 +83,45 @@ def test_what_quick_methods_do_not_need_is_there_for_the_others():
         budget, needed = Budget(60.0, n_jobs=n_jobs), {"a": 0.5, "b": 3.0, "c": 9.0, "d": 50.0}
         most = budget.limit({}, list(needed.values()), 4, 0.0)
         assert budget.needed({name: min(each, most) for name, each in needed.items()}, 4) == pytest.approx(60.0)
+
+
+def limits(budget, needs, n_splits=5, spent=0.0):
+    """What each of these has, one after the other, if it takes what it wants of it."""
+    took = {}
+    for place, own in enumerate(needs):
+        most = budget.tiered_limit(own, took, needs[place:], n_splits, spent)
+        took[place] = min(own[-1], most)
+        spent += took[place]
+    return list(took.values())
+
+
+def test_fits_come_before_searches_and_searches_of_what_may_lead_before_others():
+    quick, leads, behind = (1.0, 1.0, 1.0, 1.0), (1.0, 4.0, math.inf, math.inf), (0.2, 3.0, 3.0, math.inf)
+    took = limits(Budget(200.0), [quick, behind, leads])
+    assert took[0] == 1.0
+    assert 3.0 <= took[1] <= 1.5 * 3.0  # its fit and a little more, not half of what is left
+    assert took[2] == pytest.approx(40.0 - took[0] - took[1])  # the rest of this split, and no more than that
+    # a search of what may lead waits for the fit of another
+    tight = limits(Budget(30.0), [leads, (1.0, 4.9, 4.9, 4.9)])
+    assert tight[0] < 1.5 * 4.0
+    assert tight[1] > 1.0
+
+
+def test_what_is_cheap_is_done_even_where_dear_fits_would_take_everything():
+    cheap, endless = (0.5, 0.5, 0.5, 0.5), (0.5, math.inf, math.inf, math.inf)
+    assert limits(Budget(10.0), [endless, endless, endless, cheap])[-1] == 0.5
+
+
+def test_no_limit_is_none():
+    assert Budget(None, n_jobs=2).tiered_limit((math.inf,), {}, [(math.inf,)] * 3, 5, 1.0) == math.inf
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_all_that_is_reckoned_has_room(n_jobs):
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        needs = [tuple(np.cumsum(rng.exponential(size=4))) for _ in range(rng.integers(1, 7))]
+        budget = Budget(float(rng.uniform(5.0, 200.0)), n_jobs=n_jobs)
+        most = [budget.tiered_limit(own, {}, needs, 4, 1.0) for own in needs]
+        takes = {str(k): min(own[-1], limit / 1.5) for k, (own, limit) in enumerate(zip(needs, most, strict=True))}
+        assert budget.needed(takes, 4) <= budget.left(1.0) + 1e-9

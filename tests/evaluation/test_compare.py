@@ -20,6 +20,7 @@ from wellorder.deadline import seconds_left, time_is_up
 from wellorder.evaluation import METHODS, Method, Record, comparing, read_records, side_by_side, trials, view_board
 from wellorder.evaluation.board_run import _may_do_better
 from wellorder.evaluation.leaderboard import Leaderboard, Protocol, Standing
+from wellorder.evaluation.records import Parts
 from wellorder.evaluation.splits import feasible_folds
 from wellorder.evaluation.tasks import Task
 from wellorder.methods import Size
@@ -272,9 +273,9 @@ def fake(monkeypatch):
     def set_up(seconds, problem=lambda name, split: None, stopped=lambda name, split: False):
         calls = []
 
-        def run_trial(task, name, method, split, protocol, *, seconds, limit, one_fit, key):
+        def run_trial(task, name, method, split, protocol, *, seconds, one_fit, key):
             calls.append((name, split.repeat, split.fold))
-            took, failed, seconds = time_of(name, split), problem(name, split), min(seconds, limit)
+            took, failed = time_of(name, split), problem(name, split)
             if took > seconds:
                 took, failed = seconds, f"{trials.OUT_OF_TIME}its search did not finish within {seconds:.1f} s"
             value = np.nan if failed else 0.2 + 0.01 * split.fold + 0.001 * len(name)
@@ -782,3 +783,27 @@ def test_a_fit_is_tried_anew_where_its_limit_is_larger_not_where_it_ended_early(
     assert _may_do_better(ended, 4.6)
     assert _may_do_better(dataclasses.replace(ended, allowed_seconds=0.0), 3.1)  # of records that do not say
     assert Record.from_json(ended.to_json()).allowed_seconds == 3.0
+
+
+@pytest.mark.parametrize(("behind", "searches"), [(0.4, False), (0.101, True)])
+def test_a_method_far_behind_searches_no_more_while_others_are_short_of_time(monkeypatch, behind, searches):
+    allowed = []
+
+    def run_trial(task, name, method, split, protocol, *, seconds, one_fit, key):
+        allowed.append((name, split.fold, seconds))
+        value = 0.1 if name == "a" else behind
+        error = np.random.default_rng(len(name)).permutation(np.tile([-1e-3, 1e-3], len(split.test) // 2))
+        parts = Parts(tuple(map(int, split.test[: len(error)])), tuple((error if name == "a" else -error).tolist()))
+        return Record(
+            key, task.name, name, split.repeat, split.fold, 0, len(split.train), len(split.test),
+            dict.fromkeys(protocol.metrics, value), search_seconds=seconds - 1.0, fit_seconds=1.0, parts=parts,
+            stopped=True, allowed_seconds=seconds,
+        )  # fmt: skip
+
+    monkeypatch.setattr(side_by_side, "run_trial", run_trial)
+    for name in ("a", "b"):
+        monkeypatch.setitem(METHODS, name, METHODS["best-feature"])
+    compare(make_table(), ["a", "b"], n_folds=3, n_repeats=1, time_budget=60, n_jobs=1)
+    second = {name: seconds for name, fold, seconds in allowed if fold == 1}
+    assert second["b"] > 3.0 if searches else second["b"] < 3.0
+    assert second["a"] > 5.0

@@ -66,6 +66,14 @@ def test_parts_without_a_pair_have_no_value():
     curve = wo.learning_curve(wo.RankSVM(), np.arange(60.0)[:, None], y, sizes=[0.05, 1.0], cv=3)
     assert np.isnan(curve.values[0]).any()
     assert np.isfinite(curve.values[1]).all()
+    assert np.isnan(curve.means[0])  # of some test parts alone, which the other sizes' mean is not
+
+
+def test_shares_of_very_few_rows_that_are_the_same_rows_are_one_size():
+    X = np.arange(12.0)[:, None]
+    curve = wo.learning_curve(wo.RankSVM(), X, np.arange(12) // 3, sizes=[0.1, 0.15, 0.2, 1.0], cv=3)
+    assert curve.sizes.tolist() == [2, 8]
+    assert curve.values.shape == (2, 3)
 
 
 @pytest.mark.filterwarnings("error")

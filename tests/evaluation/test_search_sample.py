@@ -154,7 +154,7 @@ def test_of_kernels_the_last_fit_is_to_all_rows(monkeypatch):
     whole = dataclasses.replace(method, most_searched=None)
     assert trial_key(task, "one", method, split, protocol) != trial_key(task, "one", whole, split, protocol)
     late = run_trial(
-        task, "seen", dataclasses.replace(method, make=lambda: Sleepy(kernel="rbf")), split, protocol, limit=1.0
+        task, "seen", dataclasses.replace(method, make=lambda: Sleepy(kernel="rbf")), split, protocol, seconds=1.0
     )
     assert late.problem is None
     assert late.stopped

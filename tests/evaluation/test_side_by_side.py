@@ -121,7 +121,7 @@ def fake(monkeypatch):
     def set_up(time_of):
         begun = []
 
-        def run_trial(task, name, method, split, protocol, *, seconds, limit, one_fit, key):
+        def run_trial(task, name, method, split, protocol, *, seconds, one_fit, key):
             begun.append((name, split.repeat, split.fold))
             took, problem = time_of(name, split), None
             if took > seconds:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 DISTRIBUTIONS = packages_distributions()
-IN_SRC_BY_CHOICE = {"pandas", "torch", "dask", "distributed", "starlette", "uvicorn", "markdown-it-py"}
+IN_SRC_BY_CHOICE = {"pandas", "torch", "dask", "distributed", "starlette", "uvicorn", "markdown-it-py", "xgboost-cpu"}
 """Imported by the package only where the user's own data are of that kind, or an extra was asked for."""
 
 

@@ -15,7 +15,20 @@ from ..suggest import suggest
 from . import commands
 from .output import as_options, outlive_readers, say
 
-_ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "explain", "importance", "compare", "rate", "collect")
+_ORDER = (
+    "demo",
+    "check",
+    "fit",
+    "predict",
+    "evaluate",
+    "order",
+    "explain",
+    "importance",
+    "compare",
+    "rate",
+    "collect",
+    "export",
+)
 """The commands in the order of a first day's work; others follow by name."""
 
 _EXAMPLES = """\b

@@ -6,11 +6,11 @@ import logging
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import joblib
 import numpy as np
@@ -22,6 +22,7 @@ from ..memory import available_bytes
 from ..metrics import Definition, Metric
 from ..sweeps import THREADS_FROM
 from ..writing import write_bytes
+from .evidence import gather
 from .leaderboard import LeftOut, Memory, Protocol
 from .methods import METHODS, cannot_learn, find_method, foretelling_methods, refuse_silent
 from .records import Record, RecordFile
@@ -42,6 +43,11 @@ from .trials import (
 
 # --------------------------------------------------------------------------------------------------
 # A time budget, spent fairly: pure functions of what has been recorded, so that a resumed run decides the same.
+
+
+Needs: TypeAlias = tuple[float, ...]
+"""Seconds that a method would like on a split, the most urgent first, each with those before it: as far as they are
+cheap; for its fit; for the search of one that may lead; for that of any. Infinite where nobody knows an end."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,33 @@ class Budget:
                 return min(level, left)
             rest -= needed * n_splits
         return min(rest / (n_splits + self.n_jobs - 1) + max(waiting, default=0.0), left)
+
+    def tiered_limit(
+        self,
+        own: Needs,
+        seconds_per_split: Mapping[str, float],
+        waiting: Sequence[Needs],
+        n_splits: int,
+        spent: float,
+    ) -> float:
+        """Return the most that one of those that wait may take on each of so many splits, first things first.
+
+        A tier of needs has what those before it leave, shared as by :meth:`limit`: no search is given time that another
+        method's fit lacks.
+        """
+        if self.seconds is None:
+            return float("inf")
+        total = 0.0
+        for tier in range(len(own)):
+            more = [each[tier] - each[tier - 1] if tier and each[tier - 1] < np.inf else each[tier] for each in waiting]
+            mine = more[waiting.index(own)]
+            level = self.limit(seconds_per_split, more, n_splits, spent)
+            if level < max(more):  # nothing is left for later tiers
+                return min(total + min(max(mine, (_SLACK - 1.0) * total), level), self.left(spent))
+            total += mine
+            spent += sum(more) * n_splits + (self.n_jobs - 1) * max(more)
+        rest = max(self.left(spent) * self.n_jobs - sum(seconds_per_split.values()) * (n_splits - 1), 0.0)
+        return total + rest / (n_splits + self.n_jobs - 1)
 
     def needed(self, seconds_per_split: Mapping[str, float], n_splits: int) -> float:
         """Return how long so many splits of all methods take at most, the longest trials begun first.
@@ -244,6 +277,24 @@ _FEW_ROWS = 200
 _FOR_PILOT = 0.05
 """The part of the time that it may take to find out what each method takes."""
 
+_CHEAP = 0.5
+"""The part of an equal share of the time that any method may take before dearer ones are thought of."""
+
+_CHEAP_BEHIND = 0.1
+"""The same for one that is far behind."""
+
+_SLACK = 1.5
+"""How many times what it is reckoned to need a method may take: it may need a little more."""
+
+_AS_GOOD = 0.5
+"""The part of what it had on other splits that a method must have had, where it is cut short, to be compared."""
+
+_AT_LEAST = 2.0
+"""How many times as long as it has taken so far a fit is reckoned to take that has not ended yet."""
+
+_FAR = 2.0
+"""Standard errors behind the best from which on a search is left to those that may lead."""
+
 _NOT_ITS_TURN = "the comparison was stopped before its turn"
 
 
@@ -299,10 +350,8 @@ class BoardRun:
         self.spent = 0.0
         """Seconds of all trials used so far, in this run or an earlier one."""
         self._seconds_of: defaultdict[str, list[float]] = defaultdict(list)
-        self._limits: dict[str, float] = {}
-        """What each method may take on a split after the first."""
         self._one_fit: dict[str, float] = {}
-        """About what a fit of each method takes, by the pilot."""
+        """About what a fit of each method takes, by the pilot, and then by what was done."""
         self._n_begun = 1  # repeats
         self._n_told = 0
         self._n_cut = 0
@@ -344,17 +393,10 @@ class BoardRun:
         if self.budget.seconds is not None and len(self.task.order) > MOST_SEARCHED:
             self._run_first_of_many_rows(split)
             return
-        needed = self._reckon(split)
-        names = sorted(self.active, key=lambda name: needed[name])
-        waiting = [needed[name] for name in names]
+        needs = self._reckon(split)
+        names = sorted(self.active, key=lambda name: tuple(reversed(needs[name])))
         done: dict[int, Record] = {}
-
-        def allow(place: int, spent: float) -> float:
-            if self.budget.n_jobs > 1:  # the same whichever of the others are done by now
-                return _MARGIN * self.budget.limit({}, waiting, self.n_folds, self.spent)
-            before = {record.method: record.seconds for other, record in done.items() if other < place}
-            return _MARGIN * self.budget.limit(before, waiting[place:], self.n_folds, spent)
-
+        allow = self._sharing(names, needs, self.n_folds, done)
         trials = [self._trial(name, split) for name in names]
         try:
             self._run(trials, allow, done)
@@ -401,23 +443,83 @@ class BoardRun:
             for place in sorted(done):
                 self._use(done[place])
 
-    def _reckon(self, split: Split) -> dict[str, float]:
-        """Return about what each method takes on a split, by a fit to a sample; infinite where there is no telling."""
+    def _sharing(
+        self, names: Sequence[str], needs: Mapping[str, Needs], n_splits: int, done: Mapping[int, Record]
+    ) -> Callable[[int, float], float]:
+        """Return what says how long a method of these may take, in their order, on a split that others follow.
+
+        One after the other, what those before it did not need is there for it; side by side, it has the same time
+        whichever of the others are done by now.
+        """
+        waiting = [needs[name] for name in names]
+
+        def allow(place: int, spent: float) -> float:
+            if self.budget.n_jobs > 1:
+                return _MARGIN * self.budget.tiered_limit(waiting[place], {}, waiting, n_splits, self.spent)
+            before = {record.method: record.seconds for other, record in done.items() if other < place}
+            return _MARGIN * self.budget.tiered_limit(waiting[place], before, waiting[place:], n_splits, spent)
+
+        return allow
+
+    def _reckon(self, split: Split) -> dict[str, Needs]:
+        """Return about what each method needs on a split, by a fit to a sample; infinite where there is no telling."""
         if self.budget.seconds is None or self.task.n_judged(split.train) < _FEW_ROWS:
-            return dict.fromkeys(self.active, np.inf)
-        share = _FOR_PILOT * self.budget.seconds / len(self.active)
+            return dict.fromkeys(self.active, (np.inf,))
         began, reckoned = time.perf_counter(), {}
-        for name in self.active:
-            trial = self._trial(name, split)
-            known = self._known(trial)
+        end = began + _FOR_PILOT * self.budget.seconds
+        names = sorted(self.active, key=lambda name: METHODS[name].is_slow)  # they have what the others save
+        for n_done, name in enumerate(names):
+            known = self._known(self._trial(name, split))
             if known is None or known.problem is not None:
-                self._one_fit[name], reckoned[name] = pilot_seconds(
-                    self.task, METHODS[name], split, self.protocol, share
-                )
+                share = max(end - time.perf_counter(), 0.0) / (len(names) - n_done)
+                pilot = pilot_seconds(self.task, METHODS[name], split, self.protocol, share)
+                fit = pilot.one_fit if pilot.is_whole else _AT_LEAST * pilot.one_fit
+                self._one_fit[name] = fit
+                reckoned[name] = fit, pilot.seconds
             else:
-                reckoned[name] = known.seconds
+                reckoned[name] = _reckoned([known])
         self.spent += (time.perf_counter() - began) * self.budget.n_jobs  # nobody else is at work meanwhile
-        return reckoned
+        return self._in_tiers(reckoned, self.n_folds)
+
+    def _in_tiers(
+        self, reckoned: Mapping[str, tuple[float, float]], n_splits: int, behind: Collection[str] = ()
+    ) -> dict[str, Needs]:
+        """Return what methods need on each of so many splits, given what a fit takes, and one with its search."""
+        share = self.budget.share(self.spent, len(reckoned) * n_splits)
+        needs: dict[str, Needs] = {}
+        for name, (fit, whole) in reckoned.items():
+            cheap = min(whole, _CHEAP_BEHIND * share if name in behind else _CHEAP * share)
+            fit = max(fit, cheap)
+            needs[name] = cheap, fit, fit if name in behind else max(whole, fit), max(whole, fit)
+        return needs
+
+    def _needs(self, n_splits: int) -> dict[str, Needs]:
+        """Return about what each active method needs on each of so many further splits, by what it has done."""
+        reckoned = {}
+        for name in self.active:
+            own = [record for record in self.used if record.method == name]
+            reckoned[name] = _reckoned(own)
+            self._one_fit[name] = min(
+                (each.fit_seconds for each in own if not each.unfinished), default=reckoned[name][0]
+            )
+        return self._in_tiers(reckoned, n_splits, self._far_behind())
+
+    def _far_behind(self) -> set[str]:
+        """Return the methods whose whole fits are so far behind the best that no search is likely to make one lead."""
+        of = {name: [record for record in self.used if record.method == name] for name in self.active}
+        n_splits = min(map(len, of.values()), default=0)
+        judged = [name for name, own in of.items() if all(each.parts is not None for each in own[:n_splits])]
+        if len(judged) < 2 or n_splits == 0:
+            return set()
+        splits = list(zip(*(of[name][:n_splits] for name in judged), strict=True))
+        values = np.array([[record.metrics[self.protocol.metric] for record in split] for split in splits])
+        parts = [[record.parts for record in split if record.parts is not None] for split in splits]
+        first = splits[0][0]
+        found = gather(values, parts, [split[0].repeat for split in splits], first.n_test / first.n_train)
+        sign = 1.0 if self.protocol.measures[0].greater_is_better else -1.0
+        best = int(np.argmax(sign * found.means))
+        behind = sign * (found.means[best] - found.means) > _FAR * found.spread[best]
+        return {name for name, is_far in zip(judged, behind, strict=True) if is_far and not of[name][-1].unfinished}
 
     def _run_next(self, n_splits: int) -> bool:
         """Run the active methods on so many more splits; False if the time is up before the last is done by all."""
@@ -427,15 +529,12 @@ class BoardRun:
             splits = self._cut(min(n_splits, at_once))
             if not splits:
                 return True
-            names, pace = self.active, self._pace()
+            needs, pace = self._needs(n_splits), self._pace()
+            # those that would take whatever there is come last, so that they have what the others leave
+            names = sorted(self.active, key=lambda name: needs[name][1] if needs[name][-1] == np.inf else 0.0)
             if self.protocol.n_jobs > 1:  # the longest first: then no processor waits long for the last
                 names = sorted(self.active, key=lambda name: -pace[name])
-            stopped = {record.method for record in self.used if record.stopped}
-            # those that were stopped before would each take whatever there is
-            needed = [np.inf if name in stopped else took for name, took in pace.items()]
-            limit = _MARGIN * self.budget.limit({}, needed, n_splits, self.spent)
-            self._limits = {name: max(limit, took) if name not in stopped else limit for name, took in pace.items()}
-            if not self._run_batch(splits, names):
+            if not self._run_batch(splits, names, needs, n_splits):
                 return False
             n_splits -= len(splits)
         return True
@@ -458,24 +557,33 @@ class BoardRun:
         self._cutting += time.perf_counter() - began
         return splits
 
-    def _run_batch(self, splits: Sequence[Split], names: Sequence[str]) -> bool:
-        """Run methods on splits, in this order; False if the time is up before all are done."""
+    def _run_batch(
+        self, splits: Sequence[Split], names: Sequence[str], needs: Mapping[str, Needs], n_splits: int
+    ) -> bool:
+        """Run methods on splits, the first of so many, in this order; False if the time is up before all are done."""
         trials = [self._trial(name, split) for split in splits for name in names]
         done: dict[int, Record] = {}
-
-        before = self.budget.left(self.spent)
+        share = self._sharing(names, needs, n_splits, done)
+        given: dict[str, float] = {}
+        for record in self.used:
+            if record.stopped:
+                given[record.method] = min(record.allowed_seconds, given.get(record.method, np.inf))
+        # what was done before is not cut short now: the more so as those that wait take whatever there is
+        least = {name: _AS_GOOD * given[name] if name in given else needs[name][2] for name in names}
 
         def allow(place: int, spent: float) -> float | None:
-            left = self.budget.left(spent)
-            # side by side, a trial has the same time whichever of the others are done by now
-            return None if left == 0 else left if self.protocol.n_jobs == 1 else before
+            left, place = self.budget.left(spent), place % len(names)
+            done_before = 0.0 if names[place] in given else least[names[place]]
+            return None if left == 0 else min(max(share(place, spent), done_before), left)
 
         try:
             self._run(trials, allow, done)
             self._run_late(trials, done)
         except KeyboardInterrupt:
             for place in sorted(done):
-                if trials[place].name in self.active and not self._ends_here(done[place], self.budget.left(self.spent)):
+                if trials[place].name in self.active and not _ends_here(
+                    done[place], self.budget.left(self.spent), least
+                ):
                     self._use(done[place])
             raise
         # what was begun while others were under way may not have been begun had their times been known: only what
@@ -485,7 +593,7 @@ class BoardRun:
                 continue
             # out of time is no fault of the method: it has done earlier splits, and stays for these
             left = self.budget.left(self.spent)
-            if left == 0 or place not in done or self._ends_here(done[place], left):
+            if left == 0 or place not in done or _ends_here(done[place], left, least):
                 return False
             self._use(done[place])
         return True
@@ -496,7 +604,7 @@ class BoardRun:
         late = [place for place, record in sorted(done.items()) if is_late(record) and _may_do_better(record, left)]
         found: dict[int, Record] = {}
         try:
-            self._run([replace(trials[place], limit=np.inf) for place in late], lambda *_: left, found)
+            self._run([trials[place] for place in late], lambda *_: left, found)
         finally:
             done.update({late[place]: record for place, record in found.items()})
 
@@ -521,7 +629,7 @@ class BoardRun:
         waiting = []
         for trial in trials:
             left, known = seconds(trial), self._known(trial)
-            if known is not None and (left is None or not _may_do_better(known, min(left, trial.limit))):
+            if known is not None and (left is None or not _may_do_better(known, left)):
                 tell(known)
             else:
                 waiting.append(trial)
@@ -553,10 +661,6 @@ class BoardRun:
         self._seconds_of[record.method].append(record.seconds)
         if record.problem is not None:
             self._leave_out(record.method, record.problem.removeprefix(OUT_OF_TIME), for_time=is_late(record))
-
-    def _ends_here(self, record: Record, left: float) -> bool:
-        """Say whether a trial was out of time as all time was up (``left`` when it was begun), and not by its limit."""
-        return is_late(record) or (record.stopped and left < self._limits.get(record.method, np.inf))
 
     def _tell(self, record: Record, spent: float) -> None:
         self._n_told += 1
@@ -602,12 +706,24 @@ class BoardRun:
         """Return the mean seconds a split of each active method."""
         return {name: float(np.mean(self._seconds_of[name])) for name in self.active}
 
-    def _trial(self, name: str, split: Split, limit: float | None = None) -> Trial:
+    def _trial(self, name: str, split: Split) -> Trial:
         began, cutting, self._cutting = time.perf_counter(), self._cutting, 0.0
         key = trial_key(self.task, name, METHODS[name], split, self.protocol)
-        limit = self._limits.get(name, np.inf) if limit is None else limit
         prepared = cutting + time.perf_counter() - began
-        return Trial(name, METHODS[name], split, key, prepared, limit, self._one_fit.get(name, 0.0))
+        return Trial(name, METHODS[name], split, key, prepared, self._one_fit.get(name, 0.0))
+
+
+def _reckoned(records: Sequence[Record]) -> tuple[float, float]:
+    """Return about what a method takes on a split for its fit, and with its search, by what it has done."""
+    fits = [each.fit_seconds + each.predict_seconds for each in records if not each.unfinished]
+    wholes = [each.seconds for each in records if not each.stopped]
+    fit = float(np.mean(fits)) if fits else _AT_LEAST * max(each.seconds for each in records)
+    return fit, float(np.mean(wholes)) if wholes else np.inf
+
+
+def _ends_here(record: Record, left: float, least: Mapping[str, float]) -> bool:
+    """Say whether a trial was out of time as all time was up (``left`` when it was begun), and not by its share."""
+    return is_late(record) or (record.stopped and left < least[record.method])
 
 
 def _may_do_better(known: Record, seconds: float) -> bool:

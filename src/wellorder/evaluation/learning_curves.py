@@ -23,7 +23,6 @@ from ..samples import Sample, read_sample
 from ..sweeps import Floats, Ints
 from .judging import default_metrics, judge_model, read_metrics, rule_of
 from .methods import cannot_learn, find_method, make_seeded
-from .significance import known_mean
 from .splits import Split, read_splits
 from .tasks import AnyTable, Task, make_task
 
@@ -58,7 +57,7 @@ class LearningCurve:
 
     @property
     def means(self) -> Floats:
-        """The mean over the splits at each size."""
+        """The mean over the splits at each size; NaN where some lack a value, and so other rows would be judged."""
         return _means(self.values)
 
     def at(self, n: float) -> float:
@@ -74,7 +73,7 @@ class LearningCurve:
 
         def better(values: Floats) -> float:
             tail = self._tail(_means(values))
-            return sign * float(tail(times * n) - tail(n))
+            return sign * float(tail(times * n) - tail(n)) + 0.0  # no gain is no −0
 
         rng, n_splits = np.random.default_rng(0), self.values.shape[1]
         drawn = np.array([better(self.values[:, rng.integers(0, n_splits, n_splits)]) for _ in range(_N_DRAWS)])
@@ -119,8 +118,10 @@ class LearningCurve:
 
 
 def _means(values: Floats) -> Floats:
-    """Return the mean over the splits at each size, as far as it is known."""
-    return np.array([known_mean(row) for row in values])
+    """Return the mean at each size over the splits that have a value at the largest one."""
+    return (
+        np.asarray(values[:, np.isfinite(values[-1])].mean(axis=1)) if np.isfinite(values[-1]).any() else values[:, 0]
+    )
 
 
 def learning_curve(
@@ -197,9 +198,11 @@ def _make(
     values: Sequence[float],
 ) -> LearningCurve:
     n_judged = np.array([np.count_nonzero(order.is_judged[rows]) for _, rows in places]).reshape(len(splits), -1)
+    mean_sizes = n_judged.mean(axis=0)
+    others = np.diff(mean_sizes, prepend=0.0) > 0  # of very few rows, the smallest shares are the same ones
     return LearningCurve(
-        n_judged.mean(axis=0),
-        np.asarray(values, dtype=float).reshape(len(splits), -1).T,
+        mean_sizes[others],
+        np.asarray(values, dtype=float).reshape(len(splits), -1).T[others],
         str(measure),
         measure.greater_is_better,
         measure.definition.bounds,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
 import signal
@@ -42,8 +41,6 @@ class Trial:
     key: str
     prepared: float = 0.0
     """Seconds that the key took: the first of a split encodes the training part, for all."""
-    limit: float = math.inf
-    """Seconds after which its search and its fit end with the best they have."""
     one_fit: float = 0.0
     """About what a fit to the training part takes; 0 where nobody knows."""
 
@@ -94,7 +91,6 @@ class TrialPool:
                     trial.split,
                     self._protocol,
                     seconds=seconds,
-                    limit=trial.limit,
                     one_fit=trial.one_fit,
                     key=trial.key,
                 )
@@ -196,7 +192,6 @@ def _run_elsewhere(
             trial.split,
             protocol,
             seconds=seconds,
-            limit=trial.limit,
             one_fit=trial.one_fit,
             key=trial.key,
         )

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -36,7 +36,7 @@ from .methods import grid_of, make_seeded
 from .records import MOST_HELD_OUT, Record, plain
 from .searching import choose_params, sample_part, sample_size
 from .splits import Split
-from .tasks import Task
+from .tasks import Task, TrainingPart
 
 # --------------------------------------------------------------------------------------------------
 # Which versions computed a result.
@@ -155,17 +155,15 @@ def run_trial(
     protocol: Protocol,
     *,
     seconds: float = math.inf,
-    limit: float = math.inf,
     one_fit: float = 0.0,
     key: str = "",
 ) -> Record:
     """Search, fit and judge one method on one split.
 
-    A search or a fit that ends early, as ``seconds`` or its ``limit`` are over, is judged by the best that it has, and
-    the record says so. One that fails, or has nothing by then, gives a record that says why. Where a fit is known to
+    A search or a fit that ends early, as ``seconds`` are over, is judged by the best that it has, and the record says
+    so. One that fails, or has nothing by then, gives a record that says why. Where a fit is known to
     take long (``one_fit`` seconds) beside that, there is no search.
     """
-    seconds = min(seconds, limit)
     key = key or trial_key(task, name, method, split, protocol)
     started = time.perf_counter()
     seed = trial_seed(protocol, split)
@@ -179,18 +177,7 @@ def run_trial(
             model = _make(method, seed, protocol)
             part = task.training_part(split.train, model)
             with deadline(left) as searching:
-                params = choose_params(
-                    model,
-                    grid_of(method, part.size, judged[0]),
-                    part,
-                    n_folds=protocol.inner_folds,
-                    seed=seed,
-                    metric=judged[0],
-                    deadline=left,
-                    most=method.most_searched,
-                    one_fit=one_fit,
-                    times=None if task.times is None else task.times[split.train],
-                )
+                params = _search(task, method, model, part, split, protocol, left, one_fit)
             searched = time.perf_counter()
             with deadline(left) as fitting:
                 part.fit(model.set_params(**params))
@@ -230,18 +217,60 @@ def run_trial(
     )
 
 
+def _search(
+    task: Task,
+    method: Method,
+    model: Any,
+    part: TrainingPart,
+    split: Split,
+    protocol: Protocol,
+    left: Callable[[], float],
+    one_fit: float,
+) -> dict[str, Any]:
+    """Choose a model's parameters by folds of the training part alone."""
+    metric = protocol.measures[0]
+    return choose_params(
+        model,
+        grid_of(method, part.size, metric),
+        part,
+        n_folds=protocol.inner_folds,
+        seed=trial_seed(protocol, split),
+        metric=metric,
+        deadline=left,
+        most=method.most_searched,
+        one_fit=one_fit,
+        times=None if task.times is None else task.times[split.train],
+    )
+
+
 PILOT_ROWS = 1_000
 """Rows of the sample by which it is told what a method takes."""
 
-_STEADY = 0.3
-"""Seconds up to which a first fit can have waited for no compiler."""
+_PILOT_FITS = 3
+"""Fits to it, if there is time: the first may wait for a compiler, and any for other processes."""
+
+_WAITED = 1.5
+"""How many times the time that it was given a fit must take to have waited for something."""
 
 
-def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, seconds: float) -> tuple[float, float]:
-    """Return about what a method takes on a split, for one fit and in all: by a fit to a sample, of so many seconds.
+@dataclass(frozen=True)
+class Pilot:
+    """About what a method takes on a split, as if time rose with the rows."""
 
-    As if time rose with the rows; of those that rise faster, it is a lower bound. Zero where the fit fails: so will the
-    trial, and say why.
+    one_fit: float
+    seconds: float
+    """With its search; infinite where even the fit to the sample was not done."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the fit to the sample was done; ``one_fit`` is else less than one takes."""
+        return self.seconds < math.inf
+
+
+def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, seconds: float) -> Pilot:
+    """Return about what a method takes on a split, by fits to a sample in so many seconds.
+
+    Zero where the fit fails: so will the trial, and say why.
     """
     seed = trial_seed(protocol, split)
     with hear_warnings():
@@ -249,15 +278,13 @@ def pilot_seconds(task: Task, method: Method, split: Split, protocol: Protocol, 
             model = _make(method, seed, protocol)
             part = task.training_part(split.train, model)
             sample = sample_part(part, seed, PILOT_ROWS)
-            took = _time_of_fit(clone(model), sample, seconds)
-            if took > _STEADY:
-                took = min(took, _time_of_fit(clone(model), sample, seconds))
+            took, is_whole = _time_of_fit(model, sample, seconds)
             grid = grid_of(method, part.size, protocol.measures[0])
         except Exception:  # whatever it is, the trial meets it as well
-            return 0.0, 0.0
+            return Pilot(0.0, 0.0)
     n_searched = len(ParameterGrid(grid)) * (protocol.inner_folds - 1) if grid else 0
     one_fit = took * len(part) / len(sample)
-    return one_fit, one_fit * (1 + n_searched)
+    return Pilot(one_fit, one_fit * (1 + n_searched) if is_whole else math.inf)
 
 
 def _make(method: Method, seed: int, protocol: Protocol) -> Any:
@@ -267,11 +294,24 @@ def _make(method: Method, seed: int, protocol: Protocol) -> Any:
     return model.set_params(monotone=dict(protocol.monotone)) if protocol.monotone else model
 
 
-def _time_of_fit(model: Any, sample: Sample, seconds: float) -> float:
-    began = time.perf_counter()
-    with deadline(lambda: began + seconds - time.perf_counter()):
-        sample.fit(model)
-    return time.perf_counter() - began
+def _time_of_fit(model: Any, sample: Sample, seconds: float) -> tuple[float, bool]:
+    """Return what the quickest of some fits took, and whether it was done.
+
+    One that has taken much longer than it was told to has waited for a compiler, and has as much time once more.
+    """
+    quickest, whole, spent = math.inf, False, 0.0
+    for _ in range(_PILOT_FITS):
+        started = time.perf_counter()
+        with deadline(lambda started=started: started + seconds - time.perf_counter()) as end:  # type: ignore[misc]
+            sample.fit(clone(model))
+        took = time.perf_counter() - started
+        if took < quickest:
+            quickest, whole = took, not (end.stopped or end.shortened)
+        waited = took > _WAITED * seconds
+        spent += 0.0 if waited else took
+        if spent + quickest > seconds and not waited:
+            break
+    return quickest, whole
 
 
 def _write_problem(error: Exception, seconds: float, budget: float | None) -> str:

@@ -117,6 +117,13 @@ Examples:
     "[default: all columns but the name]",
 )
 @click.option(
+    "--features",
+    metavar="A,B,…",
+    callback=names,
+    help="Columns of numbers or categories that may tell what items are worth: fewer votes are needed where they do.  "
+    "Judges do not see them, unless --show names them.",
+)
+@click.option(
     "--goal",
     metavar="GOAL",
     default="rank",
@@ -138,6 +145,15 @@ Examples:
     show_default=True,
     callback=finite,
     help="Of pairs that are drawn at random: they tell how reliable the order is.",
+)
+@click.option(
+    "--min-difference",
+    type=click.FloatRange(0.0),
+    default=0.0,
+    show_default=True,
+    callback=finite,
+    help="For judges who are not trained: choose no pair that is expected to be closer, in log-odds (1: the better one "
+    "wins 73 times of a hundred). Pairs that are drawn at random may be closer.",
 )
 @click.option(
     "--host",
@@ -203,8 +219,9 @@ def command(
         per_pair=given["per_pair"],
         random_share=given["random_share"],
         goal=given["goal"],
+        min_difference=given["min_difference"],
     )
-    found = read_items(items, item=item, show=show)
+    found = read_items(items, item=item, show=show, features=given["features"] or ())
     if given["simulate"] is None:
         _serve(into, found, setting, given)
     else:
