@@ -122,8 +122,10 @@ def _luck(found: Influence, part: Grades, scores: Floats, metric: Metric) -> Flo
     luck = np.zeros(len(part))
     if not found.pair_square[0] > 0:  # no pair is other than another, or rows are in none
         return luck[found.number]
+    # a list that is the only one is dealt row by row
+    dealt = part if part.lists is None else np.where(part.level >= 0, part.level, np.nan)
     try:
-        halves = [split.test for split in folds(part, n_folds=2)]
+        halves = [split.test for split in folds(dealt, n_folds=2)]
         alone = [influence_of(part.take(half), scores[half], metric) for half in halves]
     except ValueError:
         return None
