@@ -288,6 +288,10 @@ def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
     """
     if groups is None:
         return None, 1
+    if np.ndim(groups) == 0:
+        raise ValueError(
+            f"groups is {groups!r}, and takes one id a row, such as frame['query']; name other options, such as k=10"
+        )
     ids = read_column(groups, "groups")
     if len(ids) != n_rows:
         raise ValueError(f"groups has {len(ids)} entries for {n_rows} rows; give one id a row")
