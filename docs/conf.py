@@ -23,6 +23,7 @@ extensions = [
     "mathml",
     "method_table",
     "metric_table",
+    "target_table",
 ]
 exclude_patterns = ["_build", "_extensions", "reference.md", "commands.md"]  # these are for reading without a build
 

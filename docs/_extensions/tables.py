@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from wellorder.export import TARGETS, Target
 from wellorder.metrics import (
     COMPARISON_METRICS,
     GRADE_PROBABILITY_METRICS,
@@ -53,3 +54,16 @@ def _metric_row(metric: Definition) -> str:
     chance = "" if metric.chance is None else f"{metric.chance:g}"
     better = "higher" if metric.greater_is_better else "lower"
     return f"| {names} | {metric.meaning} | {better} | {low} | {high} | {chance} |"
+
+
+def target_table() -> list[str]:
+    """Return a table with a row for each runtime that a model can be exported to."""
+    head = "| to | read by | which models | numbers | missing values | ending |"
+    return [head, "| --- " * 6 + "|", *(_target_row(each) for each in TARGETS.values())]
+
+
+def _target_row(target: Target) -> str:
+    numbers = "single precision" if target.is_single else "double precision"
+    missing = "as in the model" if target.missing else "a number in their place"
+    ending = f"`{target.ending}`" if target.ending else ""
+    return f"| `{target.name}` | {target.title} | {target.takes} | {numbers} | {missing} | {ending} |"

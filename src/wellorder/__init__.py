@@ -35,6 +35,7 @@ _HOME = {
 _ROOMS = {
     "aggregation": "wellorder.aggregation",
     "data": "wellorder.data",
+    "export": "wellorder.export",
     "evaluation": "wellorder.evaluation",
     "losses": "wellorder.losses",
     "methods": "wellorder.methods",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
         learning_curve as learning_curve,
         search as search,
     )
+    from .export import export as export
     from .order import (
         Clicks as Clicks,
         Comparisons as Comparisons,

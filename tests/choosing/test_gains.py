@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.reference import choosing as slow
-from wellorder.choosing.gains import answer_table, sign_gains
+from wellorder.choosing.gains import OrderGains, answer_table, sign_gains
 
 
 @pytest.mark.parametrize("log_nu", [-20.0, -1.0, 0.5])
@@ -40,6 +40,36 @@ def test_the_sign_of_a_rating_is_told_as_numerical_integration_says():
         for lost in (0.01, 0.2, 0.7):
             found = sign_gains(np.array([z]), np.array([lost]))[0]
             assert found == pytest.approx(slow.sign_gain(z, lost), rel=0.03, abs=2e-4)
+
+
+def beliefs_of_six():
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((6, 9)) / 3
+    return rng.standard_normal(6), root @ root.T
+
+
+def test_of_the_whole_order_an_answer_tells_what_integration_over_every_pair_says():
+    mean, cov = beliefs_of_six()
+    a, b = np.triu_indices(6, 1)
+    gains = OrderGains(mean, cov, answer_table(-1.0))
+    told = answer_table(-1.0).told(mean[b] - mean[a], cov[a, a] + cov[b, b] - 2 * cov[a, b])
+    expected = [slow.order_gain(mean, cov, *pair, each) for *pair, each in zip(a, b, told, strict=True)]
+    assert gains.gains(a, b) == pytest.approx(expected, rel=0.01)
+    assert gains.gains(b, a) == pytest.approx(gains.gains(a, b))
+
+
+def test_after_supposed_answers_it_is_that_of_the_covariance_that_they_leave():
+    mean, cov = beliefs_of_six()
+    a, b = np.array([0, 1, 2]), np.array([3, 3, 5])  # two share an item
+    table = answer_table(-1.0)
+    gains = OrderGains(mean, cov, table)
+    gains.suppose(a, b)
+    way = np.zeros((3, 6))
+    way[np.arange(3), a], way[np.arange(3), b] = 1.0, -1.0
+    told = table.told(mean[b] - mean[a], cov[a, a] + cov[b, b] - 2 * cov[a, b])
+    left = np.linalg.inv(np.linalg.inv(cov) + way.T @ (told[:, None] * way))
+    every = np.triu_indices(6, 1)
+    assert gains.gains(*every) == pytest.approx(OrderGains(mean, left, table).gains(*every), rel=1e-9)
 
 
 def test_far_beyond_the_tables_nothing_breaks():

@@ -61,6 +61,18 @@ def test_the_forecast_is_right_within_its_ends_mostly():
     assert sum(inside) >= 2
 
 
+def test_what_is_reached_and_what_is_wanted_are_told_on_one_scale():
+    votes = draw(np.linspace(4, -4, 6), 40, seed=0)
+    known = believe([str(name) for name in votes.names], votes)
+    found = progress(known, wanted=0.98)
+    told, wanted = found.why.split("; ")
+    assert f"τ of {found.reached:.2f} " in told
+    assert f"({50 + 50 * found.reached:.3g}% of pairs right)" in told
+    assert wanted == "0.98 (99% of pairs) is wanted"
+    levels = progress(known, "levels 3", wanted=0.99)
+    assert levels.why == f"{levels.reached:.0%} of the items are expected to be in their level; 99% is wanted"
+
+
 def test_it_is_done_where_the_goal_is_reached_and_not_before():
     votes = draw(np.linspace(4, -4, 6), 400, seed=0)
     names = [str(name) for name in votes.names]

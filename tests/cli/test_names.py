@@ -108,17 +108,26 @@ def test_scores_hold_the_names_as_they_are_but_a_terminal_is_shown_them(run, odd
     assert OBEYED.search(at_terminal) is None
 
 
-def test_formulas_stay_names_and_are_warned_of(run, tmp_path):
+def test_formulas_stay_text_and_are_told_of(run, tmp_path):
     names = ["=1+2", "@sum(A1)", "-1", "+2.5e3", "=", "plain", "-x"]
     rows = "".join(f"{name},{-number},{number % 2}\n" for number, name in enumerate(names))
     (tmp_path / "d.csv").write_text(f"name,a,grade\n{rows}")
     run("fit", "d.csv", "--target", "grade", "--item", "name", "--no-bands", "-o", "m.wo")
     found = run("predict", "m.wo", "d.csv", "-o", "scores.csv")
     assert found.code == 0
-    assert found.err.startswith("warning: scores.csv: 3 names in column 'name', such as '=1+2', are formulas")
+    assert found.err.startswith("warning: scores.csv: 3 names in column 'name', such as '=1+2', would be formulas")
     with (tmp_path / "scores.csv").open() as file:
         read = list(csv.DictReader(file))
-    assert [row["name"] for row in read] == names  # they are joined with other files
+    assert [row["name"] for row in read] == [
+        f"'{name}" if name in ("=1+2", "@sum(A1)", "-x") else name for name in names
+    ]
+    assert wo.read(tmp_path / "scores.csv", item="name").ids.tolist() == names
+    assert all(row["score"] == repr(float(row["score"])) for row in read)
+    found = run("predict", "m.wo", "d.csv", "--raw-names", "-o", "scores.csv")
+    assert found.err == ""
+    with (tmp_path / "scores.csv").open() as file:
+        read = list(csv.DictReader(file))
+    assert [row["name"] for row in read] == names  # to be joined with other files
     assert all(row["score"] == repr(float(row["score"])) for row in read)
     assert run("predict", "m.wo", "d.csv", "-o", "scores.parquet").err == ""
     quiet = [name for name in names if name not in ("=1+2", "@sum(A1)", "-x")]

@@ -173,7 +173,7 @@ class Nursery:
     def __exit__(self, *_):
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=300)
 
 
 class Collector:
@@ -202,14 +202,14 @@ class Collector:
     def end(self, how=signal.SIGTERM):
         """End it, and return its exit code and what it said."""
         self.process.send_signal(how)
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=300)
         return self.process.returncode, self.said + out, err
 
     @staticmethod
     def ask(link, path="", content=None):
         """Get a page, or send an answer; the status and the content."""
         _, _, where, rest = link.split("/", 3)
-        connection = http.client.HTTPConnection(where, timeout=20)
+        connection = http.client.HTTPConnection(where, timeout=200)
         body = None if content is None else json.dumps(content)
         headers = {} if content is None else {"Content-Type": "application/json"}
         try:

@@ -70,6 +70,28 @@ def test_items_that_went_away_take_no_part(voted):
     assert {name for pair in said["pairs"] for name in pair} <= set(MANY[:6])
 
 
+def test_features_speak_of_items_that_nobody_has_voted_on(voted):
+    features = [[float(k)] for k in range(12)]  # two items are new, one far above all, one within
+    names = [*MANY, "far", "within"]
+    features[10:] = [[30.0], [4.5]]
+    said = Adviser(Brief(voted, names, features=features)).advise(5)
+    order = [row["item"] for row in said["standings"]]
+    assert order[0] == "far"
+    assert 2 <= order.index("within") <= 9
+    without = [row["item"] for row in Adviser(Brief(voted, names)).advise(5)["standings"]]
+    assert abs(without.index("far") - without.index("within")) == 1  # nothing is known of either
+
+
+def test_pairs_that_are_expected_to_be_close_are_not_planned(voted):
+    adviser = Adviser(Brief(voted, MANY, per_pair=2, min_difference=2.0))
+    pairs = adviser.advise(1_000)["pairs"]
+    place = {name: number for number, name in enumerate(MANY)}
+    score = adviser.scores()
+    assert 0 < len(pairs) < 45
+    assert min(abs(score[place[a]] - score[place[b]]) for a, b in pairs) > 0.5
+    assert len(Adviser(Brief(voted, MANY, per_pair=2)).advise(1_000)["pairs"]) == 45
+
+
 def test_without_votes_there_is_nothing_to_say(tmp_path):
     with closing(Store(tmp_path / "v.db")):
         pass
@@ -103,7 +125,7 @@ def background(path, changes, said):
         found.close()
 
 
-def wait_until(condition, patience=60.0):
+def wait_until(condition, patience=300.0):
     until = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < until

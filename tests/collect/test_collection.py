@@ -3,6 +3,7 @@
 import sqlite3
 from collections import Counter
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -10,6 +11,8 @@ import pytest
 
 from wellorder.collect import Collection, Store, StoreError
 from wellorder.collect.collection import LONGEST_NOTE, RefusedError
+from wellorder.collect.desk import Desk
+from wellorder.collect.store import Offer
 
 NAMES = ["ash", "birch", "cedar", "elm", "fir", "oak"]
 
@@ -78,6 +81,15 @@ def test_the_first_pairs_link_everything(tmp_path):
         assert len(set(island.values())) == 1
 
 
+@pytest.mark.parametrize("advice", [{"n_votes": 0, "pairs": []}, {"error": "it has ended"}])
+def test_the_first_pairs_stay_planned_where_nothing_else_is_advised(tmp_path, advice):
+    with opened(tmp_path / "v.db", random_share=0.0) as collection:
+        collection.follow(advice)  # as at the start, before there is a vote
+        sitting(collection, 1, 5)
+        assert collection.advice == advice
+    assert {row[5] for row in ballots(tmp_path / "v.db")} == {"opening"}
+
+
 def test_sides_are_drawn_at_random_and_kept(tmp_path):
     names = [f"item {k}" for k in range(40)]
     with opened(tmp_path / "v.db", names=names) as collection:
@@ -94,8 +106,50 @@ def test_a_share_is_drawn_at_random_whatever_is_planned(tmp_path):
         collection.follow({"pairs": list(combinations(names, 2))})
         sitting(collection, 1, 400)
     chosen = Counter(row[5] for row in ballots(tmp_path / "v.db"))
-    assert 60 < chosen["random"] < 140
-    assert chosen["plan"] == 400 - chosen["random"]
+    assert 60 < chosen["random"] + chosen["drawn"] < 140
+    assert chosen["plan"] == 400 - chosen["random"] - chosen["drawn"]
+
+
+def sample_of(seed, n_votes=14):
+    """Return which pairs were drawn, and which were asked, of 28, where the plan is of the first four items."""
+    desk = Desk(range(8), per_pair=1, random_share=0.3, random=Random(seed))
+    offers = []
+    for _ in range(n_votes):
+        desk.follow(combinations(range(4), 2))
+        given = desk.give(1)
+        for number in given.drawn:
+            assert offers[number].chosen == "plan"
+            offers[number] = replace(offers[number], chosen="drawn")
+        offers.append(Offer(len(offers), 1, *given.sides, given.chosen))
+        desk.hold(offers[-1])
+    return [each.pair for each in offers if each.chosen != "plan"], [each.pair for each in offers]
+
+
+def test_a_draw_is_of_all_pairs_also_of_those_that_the_plan_has_taken():
+    drawn, n_sittings = Counter(), 600
+    for seed in range(n_sittings):
+        some, asked = sample_of(seed)
+        assert len(set(asked)) == len(asked)  # and still nobody is asked twice
+        assert len(set(some)) == len(some)
+        drawn.update(some)
+    planned = set(combinations(range(4), 2))
+    share = drawn.total() / (28 * n_sittings)
+    error = (share * (1 - share) / (6 * n_sittings)) ** 0.5
+    assert abs(sum(drawn[pair] for pair in planned) / (6 * n_sittings) - share) < 4 * error
+    assert set(drawn) == set(combinations(range(8), 2))
+
+
+def test_a_pair_that_is_drawn_after_it_was_planned_says_so_in_the_file(tmp_path):
+    with opened(tmp_path / "v.db", random_share=0.5) as collection:
+        collection.follow({"pairs": list(combinations(NAMES, 2))})
+        while (offer := collection.turn(1).offer) is not None:
+            collection.answer(1, offer.number, "left")
+    chosen = Counter(row[5] for row in ballots(tmp_path / "v.db"))
+    assert chosen["drawn"] > 0
+    assert chosen.total() == 15
+    with opened(tmp_path / "v.db", random_share=0.5) as collection:  # and it is known after a start
+        assert collection.turn(1).offer is None
+    assert Counter(row[5] for row in ballots(tmp_path / "v.db"))["plan"] == 0  # all pairs are a sample of all pairs
 
 
 def test_the_plan_is_followed_in_its_order_and_names_that_nobody_knows_are_passed_over(tmp_path):

@@ -42,7 +42,7 @@ def test_from_links_to_votes_and_on_again(items, tmp_path):
         assert collector.ask(link, "answer", {"offer": offer, "outcome": "left"})[0] == 200
     assert b"2 votes so far" in collector.ask(owner)[1]
     second = Collector(tmp_path, *words)  # while the first one runs
-    _, err = second.process.communicate(timeout=60)
+    _, err = second.process.communicate(timeout=300)
     assert second.process.returncode == 2
     assert err.startswith("error: votes.db: another 'wellorder collect' writes to it")
     code, said, err = collector.end(signal.SIGINT)

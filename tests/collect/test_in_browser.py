@@ -28,7 +28,7 @@ def tab(tmp_path_factory):
         yield tab
 
 
-def wait_for(tab, condition, patience=20.0):
+def wait_for(tab, condition, patience=200.0):
     """Wait until a condition holds in the page; return its value."""
     until = time.monotonic() + patience
     while not (value := tab.run(condition)):

@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 
 from wellorder.collect import read_items
@@ -39,6 +40,30 @@ def test_what_is_shown_can_be_chosen(tmp_path):
     for show, said in (("aa", "did you mean 'a'"), ("a=marked", "did you mean 'markdown'")):
         with pytest.raises(DataError, match=said):
             read_items(path, show=[show])
+
+
+def test_features_are_known_and_not_shown(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("item,text,words,kind\na,one,100,x\nb,two,200,y\nc,three,300,x\n")
+    items = read_items(path, features=["words", "kind"])
+    assert items.features == pytest.approx(np.array([[-(1.5**0.5), 1, 0], [0, 0, 1], [1.5**0.5, 1, 0]]))
+    assert "one" in items.shown(0)
+    assert "100" not in items.shown(0)
+    assert "100" in read_items(path, features=["words"], show=["text", "words"]).shown(0)
+    assert read_items(path).features is None
+
+
+@pytest.mark.parametrize(
+    ("features", "said"),
+    [(["length"], "length"), (["same"], "every feature is constant"), (["text"], "text")],
+)
+def test_features_that_will_not_do(tmp_path, features, said):
+    path = tmp_path / "items.csv"
+    path.write_text("item,text,same\n" + "".join(f"e{k},essay number {k},1\n" for k in range(200)))
+    with pytest.raises(DataError, match=said):
+        read_items(path, features=features)
+    with pytest.raises(DataError, match="a folder has no columns"):
+        read_items(tmp_path, features=features)
 
 
 def test_text_is_text(tmp_path):

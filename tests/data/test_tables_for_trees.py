@@ -90,6 +90,12 @@ def test_columns_of_a_ranker_go_by_their_names_in_the_table():
         TableRanker(wo.OrderBoost(learner="tree", categories=["cod"]), target="grade").fit(frame)
 
 
+def test_a_column_of_text_that_must_rise_is_named():
+    ranker = TableRanker(wo.OrderBoost(learner="tree", monotone={"make": 1}), target="grade")
+    with pytest.raises(ValueError, match="names the column 'make', which holds text"):
+        ranker.fit(cars(60))
+
+
 def test_explanations_add_up_and_go_by_the_tables_columns():
     frame = cars()
     model = TableRanker(TREES, target="grade").fit(frame)

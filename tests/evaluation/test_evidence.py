@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import wellorder as wo
-from wellorder.evaluation import compare
+from wellorder.evaluation import compare, evidence
 from wellorder.evaluation.evidence import MOST_UNITS, Evidence, behind_leader, gather, keep_parts
 from wellorder.evaluation.records import Parts, Record
 from wellorder.evaluation.significance import corrected_resampled_test, holm
@@ -321,3 +321,18 @@ def test_compare_tells_apart_what_the_rows_tell_apart():
     assert board.more_needed > 1
     assert all(each.low < each.mean < each.high for each in board.standings)
     assert all(record.parts is not None for record in board.records)
+
+
+def test_what_training_rows_add_is_a_share_of_what_test_rows_do():
+    """Of a half and of a fifth they are taken as they are; more than splits allow is not, and nothing below 0."""
+    whole = np.diag([4.0, 5.0, 1.0, 1.0, 1.0])
+    varies, most = np.diag([2.0, 1.0, 3.0, -1.0, 0.5]), np.diag([4.0, 5.0, 2.0, 1.0, 0.25])
+    np.testing.assert_allclose(np.diag(evidence._inflate(whole, varies, most)), [6.0, 6.0, 3.0, 1.0, 1.25])
+
+
+def test_rows_of_the_only_list_there_is_are_units():
+    rng = np.random.default_rng(3)
+    y, rows = rng.integers(0, 3, 40), np.arange(0, 40, 2)
+    scores = rng.standard_normal(20)
+    one_list, no_list = wo.Grades(y, np.zeros(40)), wo.Grades(y)
+    assert keep_parts(SWAPS, one_list, rows, scores) == keep_parts(SWAPS, no_list, rows, scores)

@@ -11,6 +11,7 @@ import scikit_posthocs
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from wellorder.evaluation import significance
 from wellorder.evaluation.significance import (
     corrected_resampled_test,
     critical_difference,
@@ -259,3 +260,13 @@ def test_agreement_is_never_certain():
         assert found.permutation_p_value >= found.least_p_value * (1 - 1e-12)
     many = np.random.default_rng(0).random((30, 6))
     assert friedman(many).permutation_p_value == friedman(many).f_p_value
+
+
+def test_the_ends_of_what_is_allowed():
+    assert significance.critical_difference(3, 1) == pytest.approx(significance.critical_difference(3, 4) * 2)
+    for confidence in (0.0, 1.0):
+        with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+            significance._interval(np.array([0.1, 0.2]), 0.25, confidence)
+    for n_methods, n_sets in ((1, 5), (3, 0)):
+        with pytest.raises(ValueError, match="needs two methods and one data set at least"):
+            significance.critical_difference(n_methods, n_sets)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 DISTRIBUTIONS = packages_distributions()
-IN_SRC_BY_CHOICE = {"pandas", "torch", "dask", "distributed", "starlette", "uvicorn", "markdown-it-py"}
+IN_SRC_BY_CHOICE = {"pandas", "torch", "dask", "distributed", "starlette", "uvicorn", "markdown-it-py", "xgboost-cpu"}
 """Imported by the package only where the user's own data are of that kind, or an extra was asked for."""
 
 
@@ -46,7 +46,7 @@ def test_what_the_package_imports_is_installed_with_it():
 
 def test_what_the_tests_import_is_in_their_extra():
     found = imported_by("tests")
-    allowed = named_in([*PROJECT["dependencies"], *EXTRAS["test"]]) | {"wellorder", "tests", "benchmarks"}
+    allowed = named_in([*PROJECT["dependencies"], *EXTRAS["test"]]) | {"wellorder", "tests", "benchmarks", "tools"}
     assert {name: path for name, path in found.items() if name not in allowed} == {}
 
 

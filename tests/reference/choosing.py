@@ -40,6 +40,29 @@ def sign_gain(z, lost):
     return of_sign(z, 1) - after
 
 
+def doubt_told(mean, variance, part):
+    """Return by how much p(1 − p) is expected to fall, p = P(d > 0), when so much of the variance of d is told."""
+
+    def doubt(m, v):
+        p = stats.norm.cdf(m / np.sqrt(v))
+        return p * (1 - p)
+
+    after = quad(lambda x: doubt(mean + np.sqrt(part) * x, variance - part) * stats.norm.pdf(x), -9, 9, limit=400)[0]
+    return doubt(mean, variance) - after
+
+
+def order_gain(mean, cov, a, b, told, small=1e-3):
+    """Return how fast an answer on (a, b), of the expected information told, lowers the doubt over all pairs."""
+    share = told / (1 + told * (cov[a, a] + cov[b, b] - 2 * cov[a, b]))
+    total = 0.0
+    for i in range(len(mean)):
+        for j in range(i):
+            part = share * (cov[i, a] - cov[i, b] - cov[j, a] + cov[j, b]) ** 2
+            variance = cov[i, i] + cov[j, j] - 2 * cov[i, j]
+            total += doubt_told(mean[i] - mean[j], variance, small * part) / small
+    return total
+
+
 def posterior(left, right, outcome, n_items, log_nu, variance, n_draws=400_000, seed=0):
     """Return the mean and the covariance of ratings: draws of the prior, weighted by the likelihood of the votes."""
     r = np.sqrt(variance) * np.random.default_rng(seed).standard_normal((n_draws, n_items))

@@ -138,4 +138,4 @@ def browser(folder):
         os.close(mine_out)
         os.close(mine_in)
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=300)

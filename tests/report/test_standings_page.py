@@ -144,6 +144,13 @@ def test_the_unbeaten_has_no_end_and_the_page_says_so():
     assert not re.search(r"\b(nan|inf)\b", page.words)
 
 
+def test_of_a_few_first_votes_the_page_says_that_it_is_early():
+    page = page_of(draw(np.linspace(4, -4, 12), 12, seed=2)).words
+    assert "It is early: of 9 of the 12 items these votes leave any rating possible, as each item has had 2.0" in page
+    assert "too few votes" in page
+    assert "It is early" not in page_of(unbeaten()).words
+
+
 def test_islands_are_named_and_never_compared():
     page = page_of(two_islands(names=[*"abcdef", EVIL]))
     assert "7 items in 2 islands that no vote links: there is no first of all" in page.words

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wellorder as wo
-from wellorder.losses import LOSSES, RiskAt, risk_at
+from wellorder.losses import LOSSES, RiskAt, SlopesAt, risk_at
 from wellorder.solvers.boosting import Proposal, Rounds, Validation, best_step, boost, is_enough
 
 
@@ -90,3 +90,11 @@ def test_patience():
     assert not is_enough([3.0, 2.0, 2.5], 2)
     assert is_enough([3.0, 2.0, 2.5, 2.4], 2)
     assert not is_enough([3.0, 2.0, 2.5, 2.4], None)
+
+
+def test_a_risk_without_products_of_its_hessian_needs_a_rule():
+    risk, s, h = pair_risk()
+    here = risk(s)
+    slopes = SlopesAt(here.value, here.gradient, here.hessian_diagonal)
+    with pytest.raises(TypeError, match="give another rule"):
+        best_step(lambda scores: slopes, s, slopes, h)

@@ -198,7 +198,7 @@ X, y = np.random.default_rng(0).standard_normal((2_000, 5)), np.arange(2_000) % 
 here = wo.BoostedTrees(n_estimators=3).fit(X, y).decision_function(X)
 child = os.fork()
 if child == 0:
-    signal.alarm(20)  # ends it where it would wait for ever
+    signal.alarm(100)  # ends it where it would wait for ever
     there = wo.BoostedTrees(n_estimators=3).fit(X, y).decision_function(X)
     os._exit(0 if np.array_equal(here, there) else 1)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -207,5 +207,5 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_after_trees_grows_the_same_trees():
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], timeout=300, check=False)
     assert done.returncode == 0

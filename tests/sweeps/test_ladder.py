@@ -29,3 +29,7 @@ def test_chunks_of_ranks_are_one_tree(bounds, mirror, monkeypatch):
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], atol=1e-8)
     assert found[0].any()
+    for line in range(2):  # one by one they go another way, to the same bits
+        np.testing.assert_array_equal(
+            found[line : line + 1], sides.ladder_sums(rank, reach, payload[line : line + 1], steps, mirror)
+        )

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import special
-from threadpoolctl import threadpool_limits
 
 from ..standings import Standings
 from ..sweeps import Array, Bools, Floats, Ints
-from .beliefs import Beliefs, believe, places_of
-from .gains import answer_table, sign_gains
+from .beliefs import Beliefs, believe, one_thread, places_of
+from .gains import OrderGains, answer_table, sign_gains
 from .goals import Goal
 from .sources import from_model, from_standings
 
 MOST_PAIRED = 1_000
 """Items of which all pairs are looked at; of more, each with neighbours in rating and some further away."""
 
+_MOST_ALONE = 300
+"""Items up to which BLAS keeps to one thread."""
+
 _NEAR, _FAR = 12, 12
 """Neighbours of an item that are looked at, and items further away, drawn log-uniformly."""
 
 _WORTH_ASKING = 0.5
 """A round takes pairs that teach this share of the best one, at least; then all are weighed anew."""
+
+_MOST_ROUNDS = 3
+"""Of 1,000 items, about; of fewer, so many more as they cost less. A round takes its part of the batch, at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,17 +162,18 @@ def choose_pairs(
     if not 0.0 <= min_difference < np.inf:
         raise ValueError(f"min_difference={min_difference!r} is no difference; give a number from 0 on")
     rng = np.random.default_rng(random_state)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         beliefs = _beliefs_of(known, items, names, votes, rng)
     wanted = Goal.of(goal, top, levels)
     wanted.cuts(len(beliefs))
     place_of = {name: place for place, name in enumerate(beliefs.names)}
     allowed = _Allowed(len(beliefs), *_read_excluded(exclude, place_of), _read_excluded(avoid, place_of)[1])
-    chooser = _Chooser(beliefs, wanted, allowed, min_difference, rng)
-    n_random = int(random_share * k + rng.random())
-    drawn = chooser.draw(n_random)
-    chosen = chooser.choose(k - len(drawn), drawn)
-    return _in_order(chooser, drawn, chosen, rng)
+    with one_thread() if len(beliefs) <= _MOST_ALONE else nullcontext():
+        chooser = _Chooser(beliefs, wanted, allowed, min_difference, rng)
+        n_random = int(random_share * k + rng.random())
+        drawn = chooser.draw(n_random)
+        chosen = chooser.choose(k - len(drawn), drawn)
+        return _in_order(chooser, drawn, chosen, rng)
 
 
 def _beliefs_of(known: Any, items: Any, names: Any, votes: Any, rng: np.random.Generator) -> Beliefs:
@@ -265,6 +272,8 @@ class _Chooser:
         self.kept = np.ones(len(beliefs))
         """What share of its variance each rating keeps after the answers that were supposed so far."""
         self.boundaries = goal.boundaries(beliefs.mean)
+        few = goal.kind == "rank" and len(beliefs) <= MOST_PAIRED
+        self.of_order = OrderGains(beliefs.mean, beliefs.covariance(), self.table) if few else None
 
     def compared(self, code: Ints) -> _Believed:
         """Return what is believed of pairs."""
@@ -310,8 +319,8 @@ class _Chooser:
         chosen = self._joining(pairs, islands, n)
         if len(chosen) < n:
             pairs = pairs.some(~_among(pairs.code, np.sort(chosen)))
-            if len(pairs) > (most := _SHORTLIST * n + 1_024):  # answers make pairs teach less, never more
-                pairs = pairs.some(np.argpartition(-self.gains(pairs), most)[:most])
+            if len(pairs) > (most := _SHORTLIST * n + 1_024):  # answers make pairs teach less, hardly ever more
+                pairs = pairs.some(np.argpartition(-self.worth(pairs), most)[:most])
             chosen = np.r_[chosen, self._teaching(pairs, n - len(chosen))]
         return chosen
 
@@ -327,6 +336,10 @@ class _Chooser:
         far = [(place[fits], (place + each)[fits]) for each in step for fits in [place + each < m]]
         one, other = (order[np.concatenate(ends)] for ends in zip(*near, *far, strict=True))
         return np.unique(np.minimum(one, other) * m + np.maximum(one, other))
+
+    def worth(self, pairs: _Believed) -> Floats:
+        """Return what pairs are chosen by: what answers teach of the order where that is at hand, else of their own."""
+        return self.gains(pairs) if self.of_order is None else self.of_order.gains(pairs.a, pairs.b)
 
     def gains(self, pairs: _Believed) -> Floats:
         """Return what an answer on each pair is expected to teach, after the answers that were supposed, in nats."""
@@ -352,6 +365,9 @@ class _Chooser:
 
     def _suppose(self, pairs: _Believed) -> None:
         """Lower the variances of items as if answers on these pairs, which share no item, had come."""
+        if self.of_order is not None:
+            self.of_order.suppose(pairs.a, pairs.b)
+            return
         variance = self._left(pairs)
         told = self.table.told(pairs.apart, variance)
         share = told / (1.0 + told * variance)
@@ -365,7 +381,7 @@ class _Chooser:
         chosen: list[int] = []
         pairs = pairs.some(islands.apart(pairs))
         while len(chosen) < n and len(pairs):
-            best = self._best_first(pairs, 8 * len(self.beliefs))
+            best, _ = self._best_first(pairs, 8 * len(self.beliefs))
             taken = _sharing_none(best, n - len(chosen), islands)
             self._suppose(best.some(taken))
             chosen += best.code[taken].tolist()
@@ -375,21 +391,26 @@ class _Chooser:
     def _teaching(self, pairs: _Believed, n: int) -> Ints:
         """Choose the pairs that teach most, in rounds of pairs that share no item."""
         chosen: list[int] = []
-        while len(chosen) < n and len(pairs):
-            gain = self.gains(pairs)
-            best = self._best_first(pairs.some(gain >= _WORTH_ASKING * gain.max()), len(pairs))
+        fewest = int(n / _MOST_ROUNDS * (len(self.beliefs) / MOST_PAIRED) ** 3) if self.of_order is not None else 0
+        while len(pairs):
+            best, worth = self._best_first(pairs, len(pairs))
             taken = _sharing_none(best, n - len(chosen))
-            self._suppose(best.some(taken))
+            n_good = int((worth[taken] >= _WORTH_ASKING * worth[0]).sum())
+            taken = taken[: max(n_good, fewest)]
             chosen += best.code[taken].tolist()
+            if len(chosen) == n:
+                break
+            self._suppose(best.some(taken))
             pairs = pairs.some(~_among(pairs.code, np.sort(best.code[taken])))
         return np.array(chosen, dtype=np.int64)
 
-    def _best_first(self, pairs: _Believed, most: int) -> _Believed:
-        """Return so many pairs, those that teach most first; ties are broken by lot."""
-        gain = self.gains(pairs)
-        gain += (1e-9 * gain.max() + 1e-300) * self.rng.random(len(gain))
-        some = np.argpartition(-gain, most)[:most] if len(gain) > most else np.arange(len(gain))
-        return pairs.some(some[np.argsort(-gain[some], kind="stable")])
+    def _best_first(self, pairs: _Believed, most: int) -> tuple[_Believed, Floats]:
+        """Return so many pairs, those that teach most first, and what they are worth; ties are broken by lot."""
+        worth = self.worth(pairs)
+        worth += (1e-9 * worth.max() + 1e-300) * self.rng.random(len(worth))
+        some = np.argpartition(-worth, most)[:most] if len(worth) > most else np.arange(len(worth))
+        some = some[np.argsort(-worth[some], kind="stable")]
+        return pairs.some(some), worth[some]
 
 
 _LISTED = 1 << 18

@@ -5,7 +5,8 @@ Under a difference d ~ N(m, v) the answer y in {left, tie, right} teaches
 .. math:: I(m, v) = H(E_d\, p(d)) - E_d\, H(p(d))
 
 nats of d: Davidson's p, so that ties count. Of whether an item stands above a boundary it teaches what the entropy of
-that sign loses when the variance of the item's rating falls by a share of itself.
+that sign loses when the variance of the item's rating falls by a share of itself. Of the whole order it teaches what
+all pairs of items lose of their doubt, :class:`OrderGains`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
+from scipy import linalg, special
 
 from ..losses import outcome_shares
-from ..sweeps import Floats
+from ..sweeps import Floats, Ints
 
 _FARTHEST, _WIDEST = 24.0, 16.0
 _N_APART, _N_WIDE = 121, 56
@@ -61,6 +62,60 @@ def _between(table: Floats, x: Floats, y: Floats) -> Floats:
     corner += table.shape[1]
     high = flat[corner] * (1.0 - y) + flat[corner + 1] * y
     return np.asarray(low * (1.0 - x) + high * x)
+
+
+_MOST_DOUBLE = 300
+"""Items up to which products are in double precision: of more they take time, and a choice needs few digits."""
+
+
+class OrderGains:
+    r"""What an answer is expected to teach of the whole order, where there are few enough items for their covariance V.
+
+    The doubt about the order is :math:`\sum_{i<j} p_{ij} (1 - p_{ij})`, with :math:`p_{ij} = \Phi(m_{ij} / s_{ij})` the
+    chance that i stands above j: half the expected number of pairs in which two draws from what is believed disagree.
+    An answer that takes :math:`\tau^2` from the variance of a difference takes :math:`\varphi(m/s)^2 \tau^2 / s^2` from
+    its pair's doubt, to first order. An answer on (a, b) takes :math:`\lambda (V_{ia} - V_{ib} - V_{ja} + V_{jb})^2`
+    from the variance of each other difference, with :math:`\lambda = t / (1 + tv)`, t its expected information, and v
+    the variance of its own. So the sum over all pairs is
+
+    .. math:: \lambda\, (e_a - e_b)^\top V L V (e_a - e_b),
+
+    L being the Laplacian with the weights :math:`\varphi(m/s)^2 / s^2`: one product of matrices for all answers.
+    """
+
+    def __init__(self, mean: Floats, covariance: Floats, table: AnswerTable) -> None:
+        self._mean, self._V, self._table = mean, covariance, table
+        self._weigh()
+
+    def _weigh(self) -> None:
+        kind = np.float64 if len(self._mean) <= _MOST_DOUBLE else np.float32
+        V: Floats = self._V.astype(kind, copy=False)
+        mean: Floats = self._mean.astype(kind, copy=False)
+        own = np.diag(V)
+        variance = np.maximum(own[:, None] + own - 2.0 * V, 1e-12)
+        weight = np.exp(-np.square(mean[:, None] - mean) / variance) / (2.0 * np.pi * variance)
+        np.fill_diagonal(weight, 0.0)
+        self._Q = V @ (weight.sum(axis=1)[:, None] * V - weight @ V)
+
+    def gains(self, a: Ints, b: Ints) -> Floats:
+        """Return by how much an answer on each pair is expected to lower the doubt."""
+        variance, told = self._own(a, b)
+        lowered = self._Q[a, a] + self._Q[b, b] - self._Q[a, b] - self._Q[b, a]
+        return np.asarray(np.maximum(lowered, 0.0) * told / (1.0 + told * variance))
+
+    def suppose(self, a: Ints, b: Ints) -> None:
+        """Lower the covariance as if an answer on each of these pairs had come."""
+        _, told = self._own(a, b)
+        apart = self._V[:, a] - self._V[:, b]
+        inner = apart[a] - apart[b]
+        inner[np.arange(len(a)), np.arange(len(a))] += 1.0 / np.maximum(told, 1e-12)
+        self._V = self._V - apart @ linalg.solve(inner, apart.T, assume_a="pos")
+        self._weigh()
+
+    def _own(self, a: Ints, b: Ints) -> tuple[Floats, Floats]:
+        """Return the variance of the difference of each pair, and the expected information of an answer on it."""
+        variance = np.maximum(self._V[a, a] + self._V[b, b] - 2.0 * self._V[a, b], 1e-12)
+        return variance, self._table.told(self._mean[b] - self._mean[a], variance)
 
 
 def answer_table(log_nu: float) -> AnswerTable:

@@ -114,9 +114,7 @@ def progress(
     elif done:
         why = f"another answer would hardly tell anything; {_told(wish, now)}"
     else:
-        why = (
-            f"{_told(wish, now)}, {wanted:.0%} is wanted" if linked else "some items have not been compared with others"
-        )
+        why = _told(wish, now, wanted) if linked else "some items have not been compared with others"
     return VoteProgress(
         wish, now, wanted, done, round(beliefs.n_votes), more, more / _ROUGHLY, more * _ROUGHLY, gain, why, low, high
     )
@@ -126,13 +124,21 @@ _ROUGHLY = 2.5
 """By what factor the forecast may be off."""
 
 
-def _told(goal: Goal, now: float) -> str:
-    """Say what a number reached means."""
+def _told(goal: Goal, now: float, wanted: float | None = None) -> str:
+    """Say what a number reached means, and how much of it is wanted: both on one scale."""
     if goal.kind == "top":
-        return f"with a chance of {now:.0%} exactly the right {goal.size} are on top"
-    if goal.kind == "levels":
-        return f"{now:.0%} of the items are expected to be in their level"
-    return f"{0.5 + 0.5 * now:.0%} of all pairs are expected to be in the right order (Kendall's τ {now:.2f})"
+        said = f"with a chance of {now:.0%} exactly the right {goal.size} are on top"
+    elif goal.kind == "levels":
+        said = f"{now:.0%} of the items are expected to be in their level"
+    else:
+        said = f"the order is expected to have a Kendall's τ of {now:.2f} with the true one ({_pairs(now)} right)"
+        return said if wanted is None else f"{said}; {wanted:.2f} ({_pairs(wanted)}) is wanted"
+    return said if wanted is None else f"{said}; {wanted:.0%} is wanted"
+
+
+def _pairs(tau: float) -> str:
+    """Say what a Kendall's τ means."""
+    return f"{50 + 50 * tau:.3g}% of pairs"
 
 
 def reached(beliefs: Beliefs, goal: Goal, *, drawn: Floats | None = None, random_state: Any = 0) -> float:

@@ -15,7 +15,20 @@ from ..suggest import suggest
 from . import commands
 from .output import as_options, outlive_readers, say
 
-_ORDER = ("demo", "check", "fit", "predict", "evaluate", "order", "explain", "importance", "compare", "rate", "collect")
+_ORDER = (
+    "demo",
+    "check",
+    "fit",
+    "predict",
+    "evaluate",
+    "order",
+    "explain",
+    "importance",
+    "compare",
+    "rate",
+    "collect",
+    "export",
+)
 """The commands in the order of a first day's work; others follow by name."""
 
 _EXAMPLES = """\b
@@ -80,7 +93,12 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
     except BrokenPipeError:  # of a pipe that was named as a file; of our own output, see outlive_readers
         sys.exit(0)
-    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:  # the last: what an option needs
+    except MemoryError as error:
+        if "--debug" in arguments:
+            raise
+        advice = "" if "; " in str(error) else "; give it fewer rows or columns, or close other programs"
+        _stop(as_options(f"there is not enough memory: {_one_line(error)}{advice}"))
+    except (ValueError, TypeError, OSError, ImportError) as error:  # the last: what an option needs
         if "--debug" in arguments:
             raise
         _stop(as_options(_one_line(error)))

@@ -200,6 +200,11 @@ jobs_option = click.option(
     metavar="N",
     help="How many fits run side by side.  [default: as many as there are processors, if memory allows]",
 )
+raw_names_option = click.option(
+    "--raw-names",
+    is_flag=True,
+    help="In CSV, write names that a spreadsheet would take for formulas as they are, not after an apostrophe.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _OPTION = re.compile(
-    r"(?<![\w.'\"])(target|group|item|items|weight|time|levels|drop|format|left|right|outcome|winner|loser|scores|side|neutral|judge)="
+    r"(?<![\w.'\"])(target|group|item|items|weight|time|levels|drop|format|left|right|outcome|winner|loser|scores|side|neutral|judge|raw_names)="
     r"(?:True|'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
 )
 
@@ -43,10 +43,11 @@ def as_options(message: str) -> str:
     """Name options as they are written here: ``item='name'`` in Python is ``--item name`` on the command line."""
 
     def written(match: re.Match[str]) -> str:
+        option = f"--{match[1].replace('_', '-')}"
         value = match["one"] if match["many"] is None else match["many"].replace(", ", ",").replace("'", "")
         if value is None:
-            return f"--{match[1]}"
-        return f"--{match[1]} {shlex.quote(value)}"
+            return option
+        return f"{option} {shlex.quote(value)}"
 
     return _OPTION.sub(written, message)
 

@@ -54,12 +54,18 @@ class Brief:
         What the votes are for, as :func:`wellorder.next_pairs` takes it.
     per_pair : int
         How many judges may get the same pair.
+    min_difference : float
+        No pair is planned that is expected to be closer, in log-odds.
+    features : sequence of sequences of numbers, optional
+        Of the items.
     """
 
     path: str
     names: Sequence[str]
     goal: str = "rank"
     per_pair: int = 1
+    min_difference: float = 0.0
+    features: Sequence[Sequence[float]] | None = None
 
 
 class Adviser:
@@ -94,9 +100,15 @@ class Adviser:
     def _plan(self, votes: Comparisons, taken: Sequence[tuple[str, str]], n_pairs: int) -> dict[str, Any]:
         from ..choosing import believe, choose_pairs, progress
 
-        self._beliefs = believe(self._names, votes, start=self._beliefs)
+        self._beliefs = believe(self._names, votes, features=self._brief.features, start=self._beliefs, random_state=0)
         batch = choose_pairs(
-            self._beliefs, n_pairs, random_share=0.0, exclude=taken, goal=self._brief.goal, random_state=0
+            self._beliefs,
+            n_pairs,
+            random_share=0.0,
+            exclude=taken,
+            goal=self._brief.goal,
+            min_difference=self._brief.min_difference,
+            random_state=0,
         )
         far = progress(self._beliefs, self._brief.goal)
         said = ("reached", "wanted", "done", "more", "more_low", "more_high", "why")

@@ -152,9 +152,10 @@ class Collection:
 
     def _give(self, judge: int) -> Offer | None:
         given = self._desk.give(judge)
-        if given is None:
+        self._store.mark_drawn(given.drawn)
+        if given.sides is None:
             return None
-        offer = self._store.offer(judge, *given)
+        offer = self._store.offer(judge, *given.sides, given.chosen)
         self._desk.hold(offer)
         self._open[judge][offer.number] = offer
         return offer
@@ -175,11 +176,15 @@ class Collection:
     # What the standings teach, and what the owner sees.
 
     def follow(self, advice: Mapping[str, Any]) -> None:
-        """Go by the latest standings: which pairs to ask next, and how many votes it may take yet."""
+        """Go by the latest standings: which pairs to ask next, and how many votes it may take yet.
+
+        Where they name none, as before the first vote or after an error, what was planned stays.
+        """
         pairs = advice.get("pairs", ())
         named = {name for pair in pairs for name in pair}
         number = {name: number for number, name in self.items.items() if name in named}
-        self._desk.follow((number[one], number[other]) for one, other in pairs if one in number and other in number)
+        if pairs:
+            self._desk.follow((number[one], number[other]) for one, other in pairs if one in number and other in number)
         self.advice = advice
 
     def by_judge(self) -> list[tuple[int, str, int, int]]:

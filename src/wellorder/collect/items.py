@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from ..data import MISSING, NAME_COLUMNS, DataError, Sheet, as_text, one_sheet
+import numpy as np
+
+from ..data import MISSING, NAME_COLUMNS, DataError, Sheet, TableEncoder, as_text, one_sheet, settle
 from ..suggest import suggest
+from ..sweeps import Floats
 
 Kind = Literal["text", "markdown", "html", "image", "audio"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -63,10 +66,13 @@ class Items:
         Of each name.
     elsewhere : tuple of str
         Where pages have to fetch images and sounds from, beside the collector itself: ``https://host``.
+    features : array of shape (n_items, n_features), optional
+        What is known of items beside what judges see: by these, votes on some speak of others.
     """
 
-    def __init__(self, names: Sequence[str], parts: Sequence[Sequence[Field]]) -> None:
+    def __init__(self, names: Sequence[str], parts: Sequence[Sequence[Field]], features: Floats | None = None) -> None:
         self.names = list(names)
+        self.features = features
         self.number = {name: number for number, name in enumerate(self.names)}
         self._parts = parts
         addresses = (part.value for each in parts for part in each if part.kind in ("image", "audio") and not part.file)
@@ -102,7 +108,9 @@ class Items:
         return "".join(shown) or '<p class="quiet">(nothing is written here)</p>'
 
 
-def read_items(path: str | os.PathLike[str], *, item: str | None = None, show: Sequence[str] = ()) -> Items:
+def read_items(
+    path: str | os.PathLike[str], *, item: str | None = None, show: Sequence[str] = (), features: Sequence[str] = ()
+) -> Items:
     """Read a file of items, a row each, or a folder, a file each.
 
     Parameters
@@ -113,10 +121,17 @@ def read_items(path: str | os.PathLike[str], *, item: str | None = None, show: S
     item : str, optional
         The column with the names; the one called item, id or name unless given, or else the first.
     show : sequence of str, default=()
-        What judges see: columns, each of which may say what it holds, as in ``"body=markdown"``. All but the name
-        unless given, and the name where there is nothing else.
+        What judges see: columns, each of which may say what it holds, as in ``"body=markdown"``. All but the name and
+        the features unless given, and the name where there is nothing else.
+    features : sequence of str, default=()
+        Columns of numbers or of categories that may tell what items are worth.
     """
-    found = _from_folder(Path(path)) if os.path.isdir(path) else _from_sheet(one_sheet(path), item, show)
+    if os.path.isdir(path):
+        if features:
+            raise DataError(os.fspath(path), "a folder has no columns; give a file with a row an item for features")
+        found = _from_folder(Path(path))
+    else:
+        found = _from_sheet(one_sheet(path), item, show, features)
     if len(found) < 2:
         raise DataError(os.fspath(path), "there is only one item in it; to compare, give two or more")
     for name in found.names:
@@ -159,7 +174,7 @@ def _from_file(file: Path) -> Field:
 # A file of columns.
 
 
-def _from_sheet(sheet: Sheet, item: str | None, show: Sequence[str]) -> Items:
+def _from_sheet(sheet: Sheet, item: str | None, show: Sequence[str], features: Sequence[str]) -> Items:
     columns = sheet.frame.columns
     name = item or next((each for each in NAME_COLUMNS if each in columns), columns[0])
     sheet.column(name, "item")
@@ -171,9 +186,23 @@ def _from_sheet(sheet: Sheet, item: str | None, show: Sequence[str]) -> Items:
         if each in seen:
             raise sheet.error(f"the item {each!r} (column {name!r}) is already in {sheet.place(seen[each])}", row)
         seen[each] = row
-    kinds = _kinds(sheet, show) or {each: None for each in columns if each != name} or {name: None}
+    known = _features_of(sheet, features)
+    kinds = _kinds(sheet, show) or {each: None for each in columns if each not in (name, *features)} or {name: None}
     parts = [_parts_of(sheet, column, kind) for column, kind in kinds.items()]
-    return Items(names, [[part for part in row if part is not None] for row in zip(*parts, strict=True)])
+    return Items(names, [[part for part in row if part is not None] for row in zip(*parts, strict=True)], known)
+
+
+def _features_of(sheet: Sheet, columns: Sequence[str]) -> Floats | None:
+    """Return columns of numbers and categories as standardised numbers; None if there are none."""
+    if not columns:
+        return None
+    for column in columns:
+        sheet.column(column, "features")
+    frame = sheet.frame.select([settle(sheet, column) for column in columns])
+    try:
+        return np.asarray(TableEncoder().fit(frame).transform(frame), dtype=float)
+    except ValueError as error:
+        raise sheet.error(str(error)) from None
 
 
 def _kinds(sheet: Sheet, show: Sequence[str]) -> dict[str, Kind | None]:

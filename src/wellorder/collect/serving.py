@@ -41,6 +41,8 @@ class Setting:
         How many of the pairs are drawn uniformly, whatever the votes say.
     goal : str
         What the votes are for: ``"rank"``, ``"top 10"``, ``"levels 4"``.
+    min_difference : float
+        No pair is chosen by what was learned if it is expected to be closer, in log-odds; drawn pairs may be.
     advised : bool
         Whether pairs are chosen by what was learned; if not, all are drawn uniformly after the first few.
     """
@@ -50,6 +52,7 @@ class Setting:
     per_pair: int = 1
     random_share: float = 0.1
     goal: str = "rank"
+    min_difference: float = 0.0
     advised: bool = True
     chances: dict[str, Any] = field(default_factory=dict)
 
@@ -216,10 +219,22 @@ def _address_of(listening: socket.socket, host: str) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{listening.getsockname()[1]}"
 
 
+def brief_of(path: str | os.PathLike[str], items: Items, setting: Setting) -> Brief:
+    """Return what an adviser goes by; it travels to another process as plain values."""
+    return Brief(
+        os.path.abspath(path),
+        items.names,
+        setting.goal,
+        setting.per_pair,
+        setting.min_difference,
+        None if items.features is None else items.features.tolist(),
+    )
+
+
 def _advise(path: str | os.PathLike[str], items: Items, setting: Setting, keeper: Keeper) -> Background:
     """Have the standings computed beside, as votes come in."""
     return Background(
-        Brief(os.path.abspath(path), items.names, setting.goal, setting.per_pair),
+        brief_of(path, items, setting),
         lambda: keeper.ask(lambda collection: collection.changes).result(),
         lambda advice: keeper.ask(lambda collection: collection.follow(advice)).result(),
         n_pairs=8 + 4 * len(setting.judges),

@@ -13,10 +13,10 @@ import numpy as np
 from ..choosing import SimulatedJudges
 from ..data import NAME_COLUMNS, DataError, as_text, one_sheet, settle
 from ..metrics import kendall_tau
-from .advice import Advice, Adviser, Brief
+from .advice import Advice, Adviser
 from .collection import Collection
 from .items import Items
-from .serving import Setting, open_collection
+from .serving import Setting, brief_of, open_collection
 
 _WORDS = {-1: "left", 0: "tie", 1: "right"}
 
@@ -91,7 +91,7 @@ def simulate_into(
     random = Random(seed)
     chances = {**setting.chances, "random": random}
     judges = SimulatedJudges(truth, len(setting.judges), random_state=seed)
-    adviser = Adviser(Brief(os.path.abspath(path), items.names, setting.goal, setting.per_pair))
+    adviser = Adviser(brief_of(path, items, setting))
     most = len(items) * (len(items) - 1) // 2 * setting.per_pair
     batch = max(len(items) // 2, 8)
     with open_collection(path, items, replace(setting, chances=chances)) as (keeper, _):

@@ -60,7 +60,7 @@ class Offer:
     judge, left, right : int
         Numbers of the judge and of the items on either side.
     chosen : str
-        How it came to be: ``"opening"``, ``"plan"`` or ``"random"``.
+        How it came to be: ``"opening"``, ``"plan"``, ``"random"``, or ``"drawn"``: planned, and drawn later on.
     outcome : str or None
         What came of it; None while it is open.
     """
@@ -181,6 +181,10 @@ class Store:
         )
         assert cursor.lastrowid is not None
         return Offer(cursor.lastrowid, judge, left, right, chosen)
+
+    def mark_drawn(self, offers: Sequence[int]) -> None:
+        """Write down that the pairs of offers that were planned have been drawn as well."""
+        self._db.executemany("UPDATE offer SET chosen = 'drawn' WHERE number = ?", ((number,) for number in offers))
 
     def answer(self, offer: int, outcome: str, note: str, seconds: float | None) -> None:
         """Write down what came of an offer."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from .lines import DataError, PathLike
-from .sheet import Sheet
+from .sheet import Sheet, one_line
 
 APPLICATION = 0x776F766F
 """What such a database is marked with (``PRAGMA application_id``): "wovo"."""
@@ -30,12 +30,15 @@ def read_collected(path: PathLike) -> Sheet:
     source = os.fspath(path)
     try:
         columns, rows = _ballots(source)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         what = "give the whole file itself, unpacked and not through a pipe"
-        raise DataError(source, f"it cannot be read as an SQLite database ({error}); {what}") from None
+        raise DataError(source, f"it cannot be read as an SQLite database ({one_line(error)}); {what}") from None
     if not rows:
         raise DataError(source, "there are no votes in it yet; open the links of 'wellorder collect', and judge")
-    frame = pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+    try:
+        frame = pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        raise DataError(source, f"its votes hold what no vote holds ({one_line(error)}); is it damaged?") from None
     return Sheet(((source, 0),), frame)
 
 

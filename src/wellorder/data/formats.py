@@ -22,8 +22,21 @@ from .arff import is_arff, read_arff
 from .collected import is_sqlite, read_collected
 from .jsonl import is_jsonl, read_jsonl
 from .letor import is_letor, read_letor
-from .lines import COPIES, DataError, OpenFile, PathLike, empty_file, read_bytes, read_text, room, shorten, too_large
+from .lines import (
+    COPIES,
+    UTF8_MARK,
+    DataError,
+    OpenFile,
+    PathLike,
+    empty_file,
+    read_bytes,
+    read_text,
+    room,
+    shorten,
+    too_large,
+)
 from .sheet import Sheet, one_line, refuse_twice
+from .spreadsheets import unmark_formulas, unmarked_name
 from .table import Table
 
 # --------------------------------------------------------------------------------------------------
@@ -93,6 +106,8 @@ def _read(source: str, text: str, separator: str) -> Sheet:
         raise DataError(source, f"it cannot be read as {_NAMES[separator]}-separated text: {one_line(error)}") from None
     if frame.height != len(layout.starts) - 1:
         raise DataError(source, f"{frame.height:,} rows were found in {len(layout.starts) - 1:,}; check its quotes")
+    if b"'" in body:
+        frame = unmark_formulas(frame)
     return Sheet(((source, 0),), frame, layout.lines[1:], decimal_comma=separator == ";")
 
 
@@ -108,11 +123,16 @@ class _TextLayout:
     gaps: bool
 
     def body_without_header(self, body: bytes) -> bytes:
-        """Return the rows' bytes, blank lines cut out."""
+        """Return the rows' bytes, blank lines cut out.
+
+        Polars takes a mark of byte order before them for the file's own, which is gone by now: it is given another.
+        """
         if not self.gaps:
-            return body[self.starts[1] :]
-        pieces = zip(self.starts[1:].tolist(), self.ends[1:].tolist(), strict=True)
-        return b"".join(body[start : end + 1] for start, end in pieces)
+            rows = body[self.starts[1] :]
+        else:
+            pieces = zip(self.starts[1:].tolist(), self.ends[1:].tolist(), strict=True)
+            rows = b"".join(body[start : end + 1] for start, end in pieces)
+        return UTF8_MARK + rows if rows.startswith(UTF8_MARK) else rows
 
 
 def _lay_out(source: str, body: bytes, separator: int) -> _TextLayout:
@@ -190,7 +210,9 @@ def _header_names(source: str, header: str, separator: str, line: int) -> list[s
             f"the header line holds numbers ({shorten(header)}); add a first line with the column names",
             line,
         )
-    names = [" ".join(field.split()) or f"column {number}" for number, field in enumerate(fields, start=1)]
+    names = [
+        unmarked_name(" ".join(field.split())) or f"column {number}" for number, field in enumerate(fields, start=1)
+    ]
     refuse_twice(source, names, line)
     return names
 

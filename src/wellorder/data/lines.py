@@ -130,7 +130,7 @@ _ALWAYS_FREE = 1 << 28
 """What any file may take, however little memory seems to be free."""
 
 _GZIP = b"\x1f\x8b"
-_UTF8_MARK = b"\xef\xbb\xbf"
+UTF8_MARK = b"\xef\xbb\xbf"
 _WIDE_MARKS = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
@@ -442,8 +442,8 @@ def _open(source: str) -> tuple[IO[bytes], bool]:
 def _skip_mark(source: str, stream: io.BufferedReader[_Bytes]) -> None:
     """Drop a UTF-8 byte order mark; refuse what is no plain text by how it starts."""
     start = stream.peek(16)
-    if start.startswith(_UTF8_MARK):
-        stream.read(len(_UTF8_MARK))
+    if start.startswith(UTF8_MARK):
+        stream.read(len(UTF8_MARK))
     for mark, name in _WIDE_MARKS:
         if start.startswith(mark):
             low = name.lower()

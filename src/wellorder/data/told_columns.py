@@ -39,8 +39,18 @@ def tell_columns(ranker: Any, encoder: TableEncoder) -> Any:
         elif option == "interactions" and given is not None:
             told[path] = [[_place(each, path, names, encoder) for each in columns] for columns in given]
         elif option == "monotone" and isinstance(given, Mapping):
-            told[path] = {_place(each, path, names, encoder): sign for each, sign in given.items()}
+            told[path] = {_number_place(each, path, names, encoder): sign for each, sign in given.items()}
     return ranker.set_params(**told) if told else ranker
+
+
+def _number_place(given: Any, option: str, names: list[str], encoder: TableEncoder) -> Any:
+    """Return the place of a column of numbers; refuse one of categories, which trees take as it is."""
+    place = _place(given, option, names, encoder)
+    if encoder.for_trees and place in [*encoder.category_places()]:
+        raise ValueError(
+            f"{option} names the column {names[place]!r}, which holds text: there is no more or less of it"
+        )
+    return place
 
 
 def _place(given: Any, option: str, names: list[str], encoder: TableEncoder) -> Any:

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -22,15 +22,14 @@ from .letor import write_letor
 from .lines import DataError, PathLike, open_bytes_for_writing, open_for_writing, shorten
 from .roles import split_event
 from .sheet import refuse_twice
+from .spreadsheets import mark_formulas, quote_style
 from .table import ComparisonTable, Table
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
-_FORMULA = r"(?s)^[=+\-@\t\r]."
-"""How a field begins that spreadsheets compute."""
 
 
-def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
+def write_table(path: PathLike, table: Table | ComparisonTable, *, raw_names: bool = False) -> None:
     r"""Write a table so that ``read`` gives it back.
 
     Parameters
@@ -41,6 +40,9 @@ def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
         Items, groups, features, weights and grades become columns in this order, under the names they were read
         with. Comparisons become ``left``, ``right``, ``outcome`` (and ``weight``); their items are a table of
         their own, ``table.items``.
+    raw_names : bool, default=False
+        In CSV and TSV, write names that a spreadsheet would take for formulas as they are, and not after an apostrophe,
+        which ``read`` leaves out again.
 
     Examples
     --------
@@ -59,10 +61,11 @@ def write_table(path: PathLike, table: Table | ComparisonTable) -> None:
             raise DataError(os.fspath(path), "a LETOR file holds graded rows, no comparisons; write .csv")
         write_letor(path, table)
         return
-    _write(path, _comparison_frame(table) if isinstance(table, ComparisonTable) else _table_frame(path, table))
+    frame = _comparison_frame(table) if isinstance(table, ComparisonTable) else _table_frame(path, table)
+    _write(path, frame, raw_names)
 
 
-def write_scores(path: PathLike, table: Table, scores: Any) -> None:
+def write_scores(path: PathLike, table: Table, scores: Any, *, raw_names: bool = False) -> None:
     r"""Write what each row is called, its score, and its rank in its group.
 
     Parameters
@@ -73,6 +76,8 @@ def write_scores(path: PathLike, table: Table, scores: Any) -> None:
         The rows that were scored. They stay in their order.
     scores : array of shape (n,)
         Higher stands above. The highest of a group has rank 1; equal scores share the better rank.
+    raw_names : bool, default=False
+        As in :func:`write_table`.
 
     Examples
     --------
@@ -86,7 +91,7 @@ def write_scores(path: PathLike, table: Table, scores: Any) -> None:
     Pinot,0.5,2
     Merlot,2.0,1
     """
-    _write(path, score_frame(table, scores))
+    _write(path, score_frame(table, scores), raw_names)
 
 
 def score_frame(table: Table, scores: Any) -> pl.DataFrame:
@@ -108,14 +113,16 @@ def write_lines(path: PathLike, values: Any) -> None:
         stream.writelines(f"{value!r}\n" for value in np.asarray(values, dtype=np.float64).tolist())
 
 
-def write_frame(path: PathLike, frame: pl.DataFrame) -> None:
+def write_frame(path: PathLike, frame: pl.DataFrame, *, raw_names: bool = False) -> None:
     """Write columns under their names, in the format of the file name's suffix; ``-`` is CSV to the terminal."""
-    _write(path, frame)
+    _write(path, frame, raw_names)
 
 
-def write_rows(path: PathLike, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def write_rows(
+    path: PathLike, headers: Sequence[str], rows: Sequence[Sequence[Any]], *, raw_names: bool = False
+) -> None:
     """Write rows under their headers, in the format of the name's suffix."""
-    _write(path, pl.DataFrame(rows, schema=list(headers), orient="row"))
+    _write(path, pl.DataFrame(rows, schema=list(headers), orient="row"), raw_names)
 
 
 def ranks(scores: Floats, groups: Array | None = None) -> Ints:
@@ -192,24 +199,21 @@ def _suffix(path: PathLike) -> str:
     return (name.with_suffix("") if name.suffix.lower() == ".gz" else name).suffix.lower()
 
 
-def _warn_of_formulas(source: str, frame: pl.DataFrame) -> None:
-    """Say that a spreadsheet would compute some names instead of showing them; they are written as they are.
-
-    A sign put before them would change names that other files are joined by. O(cells of text).
-    """
-    for column in frame.select(pl.col(pl.String)).iter_columns():
-        found = column.filter(column.str.contains(_FORMULA))
-        found = found.filter(found.cast(pl.Float64, strict=False).is_null())
-        if len(found):
-            where = "" if source == "-" else f"{source}: "
-            warnings.warn(
-                f"{where}{counted(len(found), 'name')} in column {column.name!r}, such as {shorten(found[0])}, are "
-                "formulas to a spreadsheet; there, import the column as text, or write Parquet",
-                stacklevel=4,
-            )
+def _marked(source: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Put an apostrophe before names that a spreadsheet would compute instead of showing them, and say so."""
+    marked, found = mark_formulas(frame)
+    for column, (n_formulas, first) in found.items():
+        where = "" if source == "-" else f"{source}: "
+        warnings.warn(
+            f"{where}{counted(n_formulas, 'name')} in column {column!r}, such as {shorten(first)}, would be formulas "
+            "to a spreadsheet: they are written after an apostrophe, which is left out again where the file is read "
+            "here; raw_names=True writes names as they are",
+            stacklevel=4,
+        )
+    return marked
 
 
-def _write(path: PathLike, frame: pl.DataFrame) -> None:
+def _write(path: PathLike, frame: pl.DataFrame, raw_names: bool) -> None:
     name, suffix = Path(os.fspath(path)), _suffix(path)
     if suffix in FORMATS["arff"].suffixes:
         with open_for_writing(path) as stream:
@@ -217,9 +221,11 @@ def _write(path: PathLike, frame: pl.DataFrame) -> None:
         return
     separator = "," if os.fspath(path) == "-" else _SEPARATORS.get(suffix)
     if separator is not None:
-        _warn_of_formulas(os.fspath(path), frame)
+        style: Literal["necessary", "non_numeric"] = "necessary"
+        if not raw_names:
+            frame, style = _marked(os.fspath(path), frame), quote_style(frame)
         with open_for_writing(path) as stream:
-            stream.write(frame.write_csv(separator=separator))
+            stream.write(frame.write_csv(separator=separator, quote_style=style))
         return
     if suffix not in _PARQUET:
         raise DataError(

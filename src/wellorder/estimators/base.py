@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ..deadline import time_is_up, warn_of_time
 from ..losses import PairSet
+from ..memory import available_bytes
 from ..metrics import swapped_pairs
 from ..order import (
     Comparisons,
@@ -36,6 +37,7 @@ from ..solvers import SolveResult
 from ..spaces import each_entry_once, is_dask, naming_columns
 from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
 from ..sweeps import Array, Floats, is_tensor, to_numpy
+from ..writing import counted, write_bytes
 
 # --------------------------------------------------------------------------------------------------
 # What every estimator that takes grades does with its input: check it, or say what is wrong with it.
@@ -241,10 +243,38 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
             f"{', '.join(_TAKE_DASK)}. If X fits into memory, give X.compute()"
         )
     if type(X) is np.ndarray:
-        return _checked(estimator, X, **options)
-    X = to_numpy(X) if is_tensor(X) else each_entry_once(X)
-    with naming_columns(estimator, X):
-        return validation.validate_data(estimator, X, **options)
+        X = _checked(estimator, X, **options)
+    else:
+        X = to_numpy(X) if is_tensor(X) else each_entry_once(X)
+        with naming_columns(estimator, X):
+            X = validation.validate_data(estimator, X, **options)
+    if options.get("reset", True) and not getattr(estimator, "_holds_comparisons", False):
+        refuse_without_room(estimator, *_size(X))
+    return X
+
+
+def _size(X: Any) -> tuple[int, int]:
+    """Return the rows and the entries of what has been checked."""
+    n_rows, n_columns = (*getattr(X, "shape", (0, 0)), 0)[:2]
+    return int(n_rows), int(getattr(X, "nnz", n_rows * n_columns))
+
+
+_LITTLE = 1e8
+"""Bytes that nobody is asked for."""
+
+
+def refuse_without_room(estimator: Any, n_rows: int, n_entries: int, what: str = "row") -> None:
+    """Raise an error with advice where what a fit will hold, beside its data, is more than the memory that is free."""
+    held = getattr(estimator, "_held", None)
+    if held is None or (needed := held.bytes(n_rows, n_entries)) < _LITTLE:
+        return
+    free = available_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{type(estimator).__name__} needs about {write_bytes(needed)} of memory for {counted(n_rows, what)}, "
+            f"beside the data, and {write_bytes(free)} are free; fit on fewer {what}s or columns, or on a machine with "
+            "more memory (RankSVM and RidgeRanker need least, and RankSVM takes Dask arrays)"
+        )
 
 
 _OF_ARRAYS = {"accept_sparse", "dtype", "ensure_all_finite"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..deadline import time_is_up, warn_of_time
 from ..losses import LOSSES, risk_at
+from ..memory import Held
 from ..methods import Grid, Method, Size, for_columns, too_many_columns
 from ..metrics import AnyMetric, Metric, parse
 from ..order import Comparisons, GradedPairs, Grades, ListedPairs, OrderSum, swapped_weight
@@ -86,6 +87,8 @@ class BestFeature(LinearRanker):
     >>> ranker.feature_, ranker.coef_.tolist()
     (0, [-1.0, 0.0])
     """
+
+    _held: ClassVar[Held] = Held(7.0)
 
     feature_: int
     swapped_pairs_: float
@@ -210,6 +213,8 @@ class RidgeRanker(LinearRanker):
     >>> wo.RidgeRanker(on="ranks").fit([[0.0], [1.0], [2.0]], [1, 10, 100]).score([[0.0], [1.0]], [1, 10])
     1.0
     """
+
+    _held: ClassVar[Held] = Held(5.0, 1.0)
 
     def __init__(self, alpha: float = 1.0, *, on: str = "grades", levels: Any = None) -> None:
         self.alpha = alpha

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..memory import Held
 from ..methods import Method, Size, for_trees, no_trees, tree_shapes
 from ..order import Grades, Times
 from ..solvers import LONGEST_LIST, Rounds, TreeShape, lambdarank_trees, regression_trees
@@ -97,6 +98,8 @@ class BoostedTrees(TreeInput, Ranker):
     >>> model.score(X, X[:, 0] ** 2) > 0.95
     True
     """
+
+    _held: ClassVar[Held] = Held(10.0, 1.5)
 
     order = "full"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..deadline import TimeIsUp, seconds_left, time_is_up
 from ..losses import TiedPairs
+from ..memory import Held
 from ..spaces import refuse_if_too_large, resolve_gamma
 from ..state import Part, count, figure, truth
 from ..sweeps import Floats, near_one
@@ -182,6 +183,8 @@ class CompareLP(KernelModel, CompareModel):
     >>> wo.CompareLP().fit(wines, wo.Comparisons([0, 0], [1, 2], [1, 0])).separable_
     False
     """
+
+    _held: ClassVar[Held] = Held(250.0, 38.0)
 
     n_components = None
 

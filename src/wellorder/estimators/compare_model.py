@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from ..order import Comparisons, refuse_beside
 from ..spaces import Pairs, column_moments
 from ..state import Part, Stored, number
 from ..sweeps import Array, Bools, Floats, Ints
-from .base import check_rows
+from .base import check_rows, refuse_without_room
 
 _NO_BIAS = 1e-8
 """A threshold −β below this, against margins of 1, is none."""
@@ -95,8 +95,16 @@ class CompareModel(Stored, BaseEstimator):
         """Check items: rows of features."""
         return check_rows(self, X, reset=reset)
 
+    _holds_comparisons: ClassVar[bool] = True
+    """What a fit holds goes by the comparisons, not by the items."""
+
     def _read_comparisons(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TiedPairs]:
         """Check what ``fit`` takes; return items and comparisons, each turned so that a mirrored one is the same."""
+        items, pairs = self._turned_comparisons(X, y, sample_weight)
+        refuse_without_room(self, len(pairs), len(pairs) * items.shape[1], "comparison")
+        return items, pairs
+
+    def _turned_comparisons(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TiedPairs]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None: give the outcome of each comparison")
         if isinstance(y, Comparisons):

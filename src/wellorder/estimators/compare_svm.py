@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ..deadline import time_is_up, warn_of_time
 from ..losses import LOSSES, Calibration, TiedPairs, calibrate, root_mean_square, tied_risk
+from ..memory import Held
 from ..methods import Method, costs
 from ..order import Comparisons
 from ..samples import Sample
@@ -211,6 +212,8 @@ class CompareSVM(KernelModel, CompareModel):
     >>> np.round(model.compare(np.array([[[2.0], [6.0]]])), 2)
     array([1.6])
     """
+
+    _held: ClassVar[Held] = Held(35.0, 3.6)
 
     takes_dask: ClassVar[bool] = True
     objective_: float

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from ..memory import Held
 from ..methods import Method, too_many_levels
 from ..solvers import RowProblem, SolveResult
 from ..spaces import KernelSpace, LinearSpace, RowSpace, is_dask, near_zero, origin_score
@@ -135,6 +136,8 @@ class ConvexHullRanker(KernelModel, Ranker):
     >>> ranker.edges_.tolist(), bool(ranker.margins_[0] < ranker.margins_[2])
     ([[0, 1], [0, 2], [1, 2]], True)
     """
+
+    _held: ClassVar[Held] = Held(28.0)
 
     takes_dask: ClassVar[bool] = True
     margins_: Floats

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..losses import RiskAt, RiskSets, TiedEvents, cox_risk, make_risk_sets
+from ..memory import Held
 from ..methods import Grid, Method, Size
 from ..order import Grades, Times
 from ..solvers import Objective, coarse_to_fine
@@ -102,6 +103,8 @@ class CoxRanker(LinearRanker):
     >>> model.score(X, times), (model.predict_risk(X) == -model.predict(X)).all().item()
     (1.0, True)
     """
+
+    _held: ClassVar[Held] = Held(90.0)
 
     objective_: float
     n_iter_: int

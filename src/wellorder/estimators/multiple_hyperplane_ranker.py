@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, markov_chain, median_rank, read_ranker_weights
+from ..memory import Held
 from ..methods import Method, Size, inner_costs
 from ..metrics import order_error_rates, parse
 from ..order import Grades
@@ -257,6 +258,8 @@ class MultipleHyperplaneRanker(Ranker):
     >>> ranker.decision_function(X, groups=["q", "q", "r", "r"])
     array([0., 3., 0., 3.])
     """
+
+    _held: ClassVar[Held] = Held(16.0, 0.6)
 
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__decision_function: ClassVar[dict[str, bool]] = {"groups": True}

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
+from ..memory import Held
 from ..methods import Method, inner_costs
 from ..order import encode_groups
 from ..samples import Given, Sample
@@ -70,6 +71,8 @@ class NestedRanker(Ranker):
     >>> ranker.decision_function(X[:4], groups=["a", "a", "b", "b"])
     array([0., 1., 0., 1.])
     """
+
+    _held: ClassVar[Held] = Held(30.0, 1.0)
 
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__decision_function: ClassVar[dict[str, bool]] = {"groups": True}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES, PairLoss, find_loss, implicit_costs, level_probabilities
+from ..memory import Held
 from ..methods import (
     FEW_ROWS,
     MANY_ROWS,
@@ -210,6 +211,8 @@ class OrderBoost(TreeInput, OrdinalModel):
     >>> model.consistent_
     True
     """
+
+    _held: ClassVar[Held] = Held(18.0, 3.5)
 
     learners_: list[Any]
     learner_weights_: Floats

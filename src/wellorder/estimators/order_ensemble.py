@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..aggregation import borda, read_ranker_weights
 from ..deadline import TimeIsUp, deadline, mark_shortened, mark_stopped, seconds_left, warn_of_time
 from ..losses import LOSSES, PairSet, PlaceRisk, best_threshold
+from ..memory import Held
 from ..methods import KERNEL_TOL, ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
 from ..metrics import Metric, comparison_error, parse
 from ..order import Comparisons, Grades, ListedPairs, Times, encode_groups, make_pairs
@@ -646,6 +647,8 @@ class OrderEnsemble(Ranker):
     >>> ensemble.set_params(linear__C=0.1).get_params()["linear__C"]
     0.1
     """
+
+    _held: ClassVar[Held] = Held(25.0, 1.3)
 
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__decision_function: ClassVar[dict[str, bool]] = {"groups": True}

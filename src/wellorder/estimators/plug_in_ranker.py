@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import config_context
@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags, check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ..memory import Held
 from ..methods import Method, inner_costs, too_many_levels
 from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Scale, separable, violation
 from ..samples import take
@@ -78,6 +79,8 @@ class PlugInRanker(Ranker):
     >>> ranker.score(X, y) > 0.9
     True
     """
+
+    _held: ClassVar[Held] = Held(13.0)
 
     classes_: Array
     weight_: Floats

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ..deadline import time_is_up
 from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabilities, most_likely
+from ..memory import Held
 from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine, signed_newton
 from ..spaces import Function, PartedSpace, RowSpace, is_dask, linear_space, origin_score, row_scores
@@ -291,6 +292,8 @@ class ProportionalOdds(OrdinalModel):
     >>> model.predict_proba([[1.0, 0.0]]).round(2)
     array([[0.06, 0.17, 0.77]])
     """
+
+    _held: ClassVar[Held] = Held(19.0)
 
     takes_dask: ClassVar[bool] = True
     coef_: Floats

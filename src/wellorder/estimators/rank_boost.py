@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import LOSSES
+from ..memory import Held
 from ..methods import Method, for_columns, too_many_columns
 from ..order import Balance
 from ..solvers import STEP_RULES, Rounds, boost_steps
@@ -89,6 +90,8 @@ class RankBoost(Ranker):
     >>> model.score(X, y) > 0.95
     True
     """
+
+    _held: ClassVar[Held] = Held(13.0, 0.3)
 
     loss = "pairs"
     consistent = False

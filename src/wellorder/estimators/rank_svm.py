@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import Hinge, PairSet, find_loss
+from ..memory import Held
 from ..methods import (
     MOST_SEARCHED_KERNEL,
     Method,
@@ -164,6 +165,8 @@ class RankSVM(DeviceModel, Ranker):
     >>> ranker.n_pairs_
     2
     """
+
+    _held: ClassVar[Held] = Held(25.0)
 
     takes_dask: ClassVar[bool] = True
     objective_: float

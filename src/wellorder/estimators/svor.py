@@ -6,7 +6,7 @@ import logging
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ..deadline import time_is_up
 from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
+from ..memory import Held
 from ..methods import Method, costs, too_many_levels
 from ..solvers import (
     IDENTITY,
@@ -474,6 +475,8 @@ class SVOR(KernelModel, OrdinalModel):
     >>> model.predict([[-2.0, 0, 0], [0.5, 0, 0], [2.0, 0, 0]])
     array([0, 2, 3])
     """
+
+    _held: ClassVar[Held] = Held(25.0)
 
     objective_: float
     gap_: float

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..losses import Hinge
+from ..memory import Held
 from ..methods import Method, costs
 from ..order import Balance
 from ..solvers import cutting_plane, pose_problem
@@ -107,6 +108,8 @@ class SwapSVM(KernelModel, Ranker):
     >>> bool(abs(4 * ranker.objective_ / hinge.objective_ - 1) < 1e-3)
     True
     """
+
+    _held: ClassVar[Held] = Held(45.0)
 
     takes_dask: ClassVar[bool] = True
     objective_: float

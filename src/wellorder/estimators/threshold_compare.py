@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses import TiedPairs, best_threshold
+from ..memory import Held
 from ..methods import Method, inner_costs
 from ..order import Comparisons
 from ..state import Part, fitted, none_or, template
@@ -57,6 +58,8 @@ class ThresholdCompare(CompareModel):
     >>> model.predict(pairs)
     array([ 0,  1, -1,  1])
     """
+
+    _held: ClassVar[Held] = Held(26.0)
 
     estimator_: Any
 

@@ -112,7 +112,8 @@ class TreeInput:
             raise refuse_monotone("this learner")
         both = [k for k in self._known_categories if signs[k]]
         if both:
-            raise ValueError(f"column {both[0]} is named in monotone= and in categories=: of names there is no more")
+            named = getattr(self, "feature_names_in_", range(X.shape[1]))[both[0]]
+            raise ValueError(f"column {named!r} is named in monotone= and in categories=: of names there is no more")
         return signs
 
     def _tree_scores(self, X: Any, scores: Callable[[Any], Floats]) -> Floats:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -14,6 +17,9 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from ..writing import visible
+
+if sys.platform != "win32":  # there, two runs must not share a file of records
+    import fcntl
 
 Json: TypeAlias = Any
 
@@ -318,7 +324,8 @@ class RecordFile:
     """Records on disk, appended as they come; what is already there is not computed again.
 
     A last line that was cut off when a run was killed is dropped; nothing else is ever removed, and a file that
-    holds anything but records is refused and left as it is.
+    holds anything but records is refused and left as it is. Of two runs that write to one file at once, each adds whole
+    lines, and knows of the other's once it is started again.
 
     Parameters
     ----------
@@ -332,7 +339,8 @@ class RecordFile:
         if self.path is not None and self.path.is_file():  # a pipe or a device keeps nothing to go on from
             for record in read_records(self.path):
                 self._records[record.key] = record
-            _end_the_last_line(self.path)  # only once every other line is known to be a record
+            with self.path.open("a+b", buffering=0) as file, _alone(file):
+                _end_the_last_line(file)  # only once every other line is known to be a record
 
     def __contains__(self, key: str) -> bool:
         return key in self._records
@@ -352,8 +360,7 @@ class RecordFile:
         if self.path is None:
             return
         try:
-            with self.path.open("a", encoding="utf-8", newline="\n") as out:
-                out.write(record.to_json() + "\n")
+            _append(self.path, record.to_json().encode("utf-8") + b"\n")
         except OSError as error:
             warnings.warn(
                 f"records can no longer be kept in {self.path} ({error.strerror}): the run goes on without, and could "
@@ -395,20 +402,47 @@ _BEGINNING = b'{"key":'
 """How every record begins: a lone line that does is a record that was cut off, not somebody's own file."""
 
 
-def _end_the_last_line(path: Path) -> None:
-    """See to it that the next record starts on a line of its own: end the last line, or cut it off if unfinished."""
-    content = path.read_bytes()
-    start = content.rfind(b"\n") + 1
-    if start == len(content):
+def _append(path: Path, line: bytes) -> None:
+    """Add a line to a file that other runs may add to as well: all of it, or nothing."""
+    if path.exists() and not path.is_file():  # a pipe or a device, where nothing can be taken back
+        with path.open("ab") as out:
+            out.write(line)
         return
-    with path.open("r+b") as out:
+    with path.open("a+b", buffering=0) as file, _alone(file):
+        _end_the_last_line(file)  # of another run, which was killed
+        start = file.seek(0, os.SEEK_END)
         try:
-            _read_json(_decode(content[start:]))
-        except NotJsonError:
-            out.truncate(start)
-        else:
-            out.seek(0, os.SEEK_END)
-            out.write(b"\n")
+            while line:  # a disk that becomes full takes a part of it first
+                line = line[file.write(line) :]
+        except BaseException:
+            file.truncate(start)
+            raise
+
+
+@contextmanager
+def _alone(file: io.FileIO) -> Iterator[None]:
+    """Keep other runs from writing until the file is closed, where the system and its disk can do that."""
+    if sys.platform != "win32":
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+    yield
+
+
+def _end_the_last_line(file: io.FileIO) -> None:
+    """See to it that the next record starts on a line of its own: end the last line, or cut it off if unfinished."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(end - 1, 0))
+    if file.read(1) in (b"", b"\n"):
+        return
+    file.seek(0)
+    content = file.readall()
+    start = content.rfind(b"\n") + 1
+    try:
+        _read_json(_decode(content[start:]))
+    except NotJsonError:
+        file.truncate(start)
+    else:
+        file.write(b"\n")
 
 
 def plain(value: Any) -> Json:

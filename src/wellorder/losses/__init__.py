@@ -27,7 +27,7 @@ from .proportional_odds import (
     likelihood as likelihood,
     most_likely,
 )
-from .risk import PairLoss, PairSet, RiskAt, dense_hessian, risk_at
+from .risk import PairLoss, PairSet, RiskAt, SlopesAt, dense_hessian, risk_at
 from .rows import GradedRows, ORBoost as ORBoost, RowLoss, Squared, implicit_costs
 from .ties import TiedPairs, best_threshold, tied_risk, tied_value
 
@@ -121,6 +121,7 @@ __all__ = [
     "RiskSets",
     "RowLoss",
     "ShiftedAt",
+    "SlopesAt",
     "Squared",
     "SquaredHinge",
     "Thresholds",

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..order import Grades
 from ..sweeps import Floats, HeldLoss, Ints, PlacedLists, SwapTerms, place_sums
-from .risk import RiskAt
+from .risk import SlopesAt
 
 
 class PlaceRisk:
@@ -39,7 +39,7 @@ class PlaceRisk:
         """Of each row; zero where no swap of it changes anything."""
         self.weight[self._rows] = counts
 
-    def __call__(self, scores: Floats) -> RiskAt:
+    def __call__(self, scores: Floats) -> SlopesAt:
         """Return the risk at these scores, with the weights that the pairs have there."""
         found = place_sums(self._places, scores[self._rows], self._loss)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,7 +48,7 @@ class PlaceRisk:
         diagonal = self._spread(of_row * found.diagonal)
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(share @ found.value)
-        return RiskAt(value, self._spread(of_row * found.gradient), lambda: diagonal, _no_product)
+        return SlopesAt(value, self._spread(of_row * found.gradient), lambda: diagonal)
 
     def _spread(self, values: Floats) -> Floats:
         out = np.zeros(self._n_rows)
@@ -62,7 +62,3 @@ class PlaceRisk:
     def thresholds(self, scores: Floats) -> Floats:
         """Return no thresholds."""
         return np.empty(0)
-
-
-def _no_product(direction: Floats) -> Floats:
-    raise NotImplementedError("steps on a metric's pairs go by the Hessian's diagonal")

@@ -14,12 +14,18 @@ from ..sweeps import Floats, list_pairs
 
 
 @dataclass(frozen=True)
-class RiskAt:
-    """The risk R(s) = Σ W_ij · loss(s_i − s_j) at one vector of scores."""
+class SlopesAt:
+    """A risk at one vector of scores, as far as trees ask: each row's own slope and curvature."""
 
     value: float
     gradient: Floats
     hessian_diagonal: Callable[[], Floats]
+
+
+@dataclass(frozen=True)
+class RiskAt(SlopesAt):
+    """The risk R(s) = Σ W_ij · loss(s_i − s_j) at one vector of scores."""
+
     hessian_product: Callable[[Floats], Floats]
     """u ↦ H u, with H the (generalised) Hessian in the scores. On a device also of several u at once, one a line."""
     hessian_form: Callable[[Floats], Floats] | None = None

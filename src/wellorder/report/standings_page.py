@@ -260,9 +260,21 @@ def _plainly(look: StandingsLook) -> str:
     )
 
 
+_OPEN = 0.2
+"""Items without an end of their interval, as a share, from which on the page says that there are too few votes."""
+
+
 def _cautions(look: StandingsLook) -> list[str]:
     told = "islands" if look.rows[-1]["island"] > 1 else "\0"  # what the headline has said
     said = [note[:1].upper() + note[1:] + "." for note in look.standings.notes_ if told not in note]
+    n_open = sum(not (math.isfinite(row["low"]) or math.isfinite(row["high"])) for row in look.rows)
+    if n_open > _OPEN * len(look.rows):
+        each = 2.0 * look.standings.n_votes_ / len(look.rows)
+        said.insert(
+            0,
+            f"It is early: of {n_open:,} of the {len(look.rows):,} items these votes leave any rating possible, as "
+            f"each item has had {each:.1f} votes on average. Ranges close as items win and lose against several.",
+        )
     if look.fit is not None and not _is_beyond(look.fit, "coin"):
         said.insert(
             0,
@@ -414,7 +426,7 @@ def _rating(value: float, scale: str) -> str:
 def _interval(row: Mapping[str, Any], scale: str) -> str:
     low, high = row["low"], row["high"]
     if not (math.isfinite(low) or math.isfinite(high)):
-        return "nothing is known"
+        return "too few votes"
     if math.isinf(high):
         return f"at least {_rating(low, scale)}"
     if math.isinf(low):

@@ -14,14 +14,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ..deadline import time_is_up, warn_of_time
-from ..losses import RiskAt
+from ..losses import RiskAt, SlopesAt
 from ..spaces import Bumps, BumpSearch, Steps, StepSearch, by_columns
 from ..sweeps import Floats, dot
 
-Risk: TypeAlias = Callable[[Floats], RiskAt]
+Risk: TypeAlias = Callable[[Floats], SlopesAt]
 """The risk of the training rows' scores, as a mean over rows: n·R(s)/ΣW for pairs, so that steps mean the same."""
 
-StepRule: TypeAlias = Callable[[Risk, Floats, RiskAt, Floats], tuple[float, Floats, RiskAt]]
+StepRule: TypeAlias = Callable[[Risk, Floats, SlopesAt, Floats], tuple[float, Floats, SlopesAt]]
 """From the risk, the scores, the risk there and a piece's values: how far to go, and the scores and the risk there."""
 
 
@@ -83,7 +83,7 @@ class Boosted(NamedTuple):
 
 
 def boost(
-    propose: Callable[[RiskAt], Proposal | None],
+    propose: Callable[[SlopesAt], Proposal | None],
     risk: Risk,
     sizes: tuple[int, int],
     validation: Validation | None,
@@ -169,13 +169,13 @@ _ROUNDING = 1e-12
 """A slope that is this part of what its terms add up to is rounding: the piece is a constant."""
 
 
-def best_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple[float, Floats, RiskAt]:
+def best_step(risk: Risk, scores: Floats, here: SlopesAt, values: Floats) -> tuple[float, Floats, SlopesAt]:
     r"""Minimise R(s + t h) over t; return t, the new scores and the risk there.
 
     Newton's steps in one dimension, with slope gᵀh and curvature hᵀHh, kept between the ends that slopes of either
     sign have set. t = 0 says that there is nothing to gain.
     """
-    slope, bend = dot(here.gradient, values), dot(values, here.hessian_product(values))
+    slope, bend = dot(here.gradient, values), dot(values, _bent(here).hessian_product(values))
     if not abs(slope) > _ROUNDING * dot(np.abs(here.gradient), np.abs(values)):
         return 0.0, scores, here
     if 0.5 * slope * slope <= _NOTHING * here.value * bend:
@@ -201,11 +201,18 @@ def best_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple
         if abs(slope) <= enough or at.value <= _FAR * here.value:
             break
         low, high = (t, high) if slope < 0 else (low, t)
-        bend = dot(values, at.hessian_product(values))
+        bend = dot(values, _bent(at).hessian_product(values))
     return best
 
 
-def diagonal_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple[float, Floats, RiskAt]:
+def _bent(at: SlopesAt) -> RiskAt:
+    """Return a risk that knows its Hessian; others need a rule of their own for how far to go."""
+    if not isinstance(at, RiskAt):
+        raise TypeError("the best step along a piece takes a risk with products of its Hessian; give another rule")
+    return at
+
+
+def diagonal_step(risk: Risk, scores: Floats, here: SlopesAt, values: Floats) -> tuple[float, Floats, SlopesAt]:
     r"""Go −⟨g, h⟩ / Σ D_i (h_i − h̄)² along h, h̄ being its mean by D: Newton's step by the Hessian's diagonal.
 
     For a risk whose weights change with the scores: a line search would look at another risk at every trial.
@@ -247,7 +254,7 @@ def boost_bumps(
     search = BumpSearch(X, weight, width)
     beside = None if validation is None else by_columns(validation.X)
 
-    def propose(here: RiskAt) -> Proposal | None:
+    def propose(here: SlopesAt) -> Proposal | None:
         best = search.best(here.gradient, here.hessian_diagonal())
         if best is None:
             return None
@@ -272,7 +279,7 @@ _PURE = 1e-6
 """How near to ±1 the pull is taken to be at most: a step that orders all pairs would weigh infinitely much."""
 
 
-def bound_step(risk: Risk, scores: Floats, here: RiskAt, values: Floats) -> tuple[float, Floats, RiskAt]:
+def bound_step(risk: Risk, scores: Floats, here: SlopesAt, values: Floats) -> tuple[float, Floats, SlopesAt]:
     r"""Go ½ ln((1 + r)/(1 − r)) along h, with r = Σ D_ij (h_i − h_j) and D the pairs' shares of the risk.
 
     For 0 ≤ h ≤ 1 it minimises an upper bound on the exponential risk, which falls at least by √(1 − r²). As the risk is
@@ -301,7 +308,7 @@ def boost_steps(
     search = StepSearch(X, weight)
     beside = None if validation is None else by_columns(validation.X)
 
-    def propose(here: RiskAt) -> Proposal | None:
+    def propose(here: SlopesAt) -> Proposal | None:
         step = search.best(here.gradient)
         if step is None:
             return None
@@ -348,7 +355,7 @@ def boost_learner(
     """
     weighted = has_fit_parameter(learner, "sample_weight")
 
-    def propose(here: RiskAt) -> Proposal | None:
+    def propose(here: SlopesAt) -> Proposal | None:
         bend = here.hessian_diagonal()
         rows = np.flatnonzero(bend > 0)
         if not len(rows) or not here.gradient.any():

@@ -63,7 +63,8 @@ def boost_trees(
     if not len(rows):
         raise ValueError("the risk does not depend on any row's score: there is nothing to learn from")
     booster = _Booster(X if len(rows) == n else X[rows], validation, _settings(rounds, params, seed, n), params)
-    unit = 1.0 / float(np.mean(now.hessian_diagonal()[rows]))  # LightGBM's own limits mean rows of curvature one
+    seen = slice(None) if len(rows) == n else rows  # no copies where all rows are
+    unit = 1.0 / float(np.mean(now.hessian_diagonal()[seen]))  # LightGBM's own limits mean rows of curvature one
     scores, beside = np.zeros(n), 0.0
     train_risk: list[float] = []
     validation_risk: list[float] = []
@@ -78,17 +79,17 @@ def boost_trees(
             validation_risk = [] if begin.validation_risk is None else begin.validation_risk[:before].tolist()
             if len(validation_risk) < before:  # the earlier rounds had no such rows
                 validation_risk = [np.inf] * before
-    start = scores[rows]
+    start = scores[seen].copy()
     for _ in range(before, rounds.n_estimators):
         if train_risk and time_is_up():
             warn_of_time(f"after {len(train_risk)} of {rounds.n_estimators} trees")
             break
         # A pair risk's Hessian is at most twice its diagonal: below a learning rate of 1, a step on a quadratic cannot
         # go too far. Handing over twice the diagonal would be half the learning rate under another name.
-        grown = booster.grow(unit * now.gradient[rows], unit * now.hessian_diagonal()[rows])
+        grown = booster.grow(unit * now.gradient[seen], unit * now.hessian_diagonal()[seen])
         if not grown:
             break  # no split is possible, nor will be: the scores stay as they are
-        scores[rows] = start + booster.train_scores()
+        scores[seen] = start + booster.train_scores()
         now = risk(scores)
         if not np.isfinite(now.value):
             break  # steps that went ever farther, at too high a learning rate: what came before stands

@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .arrays import Floats, Ints
-from .dispatch import jit, parallel_map
+from .dispatch import THREADS_FROM, jit, parallel_map
 
 Change = Literal["discounts", "precisions", "cascade"]
 """How a metric changes with a swap: its φ."""
@@ -38,7 +38,7 @@ HeldLoss = Literal["exponential", "logistic", "squared_hinge"]
 _LOSSES: tuple[HeldLoss, ...] = ("exponential", "logistic", "squared_hinge")
 
 _PARTS = 4
-"""Lists are cut into this many parts, whatever the number of threads."""
+"""Long work is cut into this many parts; what a list adds up to does not hang on it."""
 
 
 class SwapTerms(NamedTuple):
@@ -63,6 +63,19 @@ class PlacedLists(NamedTuple):
     change: Change
 
 
+# Numba's files on disk name the classes that compiled functions take: one that is renamed would be looked for in vain
+# by whoever has files of before. Keep these four names.
+
+
+class _ScoredLists(NamedTuple):
+    """What the compiled sweeps read of lists."""
+
+    bounds: Ints
+    gain: Floats
+    drops: Floats
+    score: Floats  # of each row
+
+
 class _Runs(NamedTuple):
     """Runs of equal scores that reach into the first k places, and their cells; list g has room from bounds[g] on."""
 
@@ -71,10 +84,11 @@ class _Runs(NamedTuple):
     score: Floats  # of each run
     begin: Ints  # how many rows stand above each run
     size: Ints
-    first: Ints  # the first cell of each run, counted from the list's first
+    first: Ints  # the first cell of each run
+    stop: Ints  # the end of its cells
     gain: Floats  # of each cell
     n_in_cell: Ints
-    of_row: Ints  # the cell of each row, counted from the list's first; −1: below the first k places
+    of_row: Ints  # the cell of each row; −1: below the first k places
 
 
 class _Weights(NamedTuple):
@@ -90,6 +104,18 @@ class _Weights(NamedTuple):
     table_at: Ints  # where each list's part of it begins
 
 
+class _Sums(NamedTuple):
+    """What is being summed: of each list, of each row, of each cell."""
+
+    value: Floats
+    total: Floats
+    gradient: Floats
+    diagonal: Floats
+    pull: Floats  # of a cell: Σ −∂/∂s
+    bend: Floats  # its curvature
+    weight: Floats  # what it weighs with any row below the first k places, beside the difference of gains
+
+
 class PlaceSums(NamedTuple):
     """Σ |Δ| ℓ over each list, Σ |Δ|, and the gradient and the Hessian diagonal of the former, a row."""
 
@@ -102,7 +128,8 @@ class PlaceSums(NamedTuple):
 def place_sums(places: PlacedLists, scores: Floats, loss: HeldLoss) -> PlaceSums:
     """Sum a loss over all pairs, weighed by what their swap would change at these scores."""
     n = len(scores)
-    parts = parallel_map(lambda part: _part_sums(part, scores, loss), _cut(places), n)
+    whole = [(places, slice(0, n))]
+    parts = parallel_map(lambda part: _part_sums(part, scores, loss), whole if n < THREADS_FROM else _cut(places), n)
     return PlaceSums(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
@@ -120,8 +147,9 @@ def _cut(places: PlacedLists) -> list[tuple[PlacedLists, slice]]:
 
 def _part_sums(part: tuple[PlacedLists, slice], scores: Floats, loss: HeldLoss) -> PlaceSums:
     places, rows = part
-    s, n, n_lists = scores[rows], len(places.gain), len(places.bounds) - 1
-    order = np.arange(n) if len(places.drops) <= _FEW_PLACES else _by_score(places.bounds, s)
+    n, n_lists = len(places.gain), len(places.bounds) - 1
+    lists = _ScoredLists(places.bounds, places.gain, places.drops, scores[rows])
+    order = np.arange(n) if len(places.drops) <= _FEW_PLACES else _by_score(lists.bounds, lists.score)
     runs = _Runs(
         n_runs=np.zeros(n_lists, np.int64),
         n_cells=np.zeros(n_lists, np.int64),
@@ -129,18 +157,26 @@ def _part_sums(part: tuple[PlacedLists, slice], scores: Floats, loss: HeldLoss) 
         begin=np.zeros(n, np.int64),
         size=np.zeros(n, np.int64),
         first=np.zeros(n, np.int64),
+        stop=np.zeros(n, np.int64),
         gain=np.zeros(n),
         n_in_cell=np.zeros(n, np.int64),
         of_row=np.zeros(n, np.int64),
     )
-    k = int(min(len(places.drops), np.diff(places.bounds).max(initial=0)))
-    _find_runs(places.bounds, places.gain, s, order, k, np.zeros(k + 1), *runs)
-    weights = _weigh(places, runs)
-    value, total, gradient, diagonal = np.zeros(n_lists), np.zeros(n_lists), np.zeros(n), np.zeros(n)
-    room = np.zeros(n), np.zeros(n), np.zeros(n)  # of each cell: gradient, curvature, running sums
-    kind = _LOSSES.index(loss)
-    _visit(kind, places.bounds, places.gain, s, *runs, *weights, value, total, gradient, diagonal, *room)
-    return PlaceSums(value, total, gradient, diagonal)
+    _find_runs(lists, order, int(min(len(places.drops), np.diff(places.bounds).max(initial=0))), runs)
+    _count_cells(lists, np.zeros(n), runs)
+    _fill_cells(lists, np.zeros(n, np.int64), runs)
+    weights = _weigh(places.change, lists, runs)
+    sums, kind = _Sums(*np.zeros((2, n_lists)), *np.zeros((5, n))), _LOSSES.index(loss)
+    _visit_tops(kind, lists, runs, weights, sums)
+    below = runs.of_row < 0
+    if not below.any():
+        return PlaceSums(sums.value, sums.total, -sums.pull[runs.of_row], sums.bend[runs.of_row])
+    _visit_below(kind, lists, runs, sums)
+    for turn in range(2):
+        _visit_last(kind, turn, lists, runs, sums)
+    gradient = np.where(below, sums.gradient, -sums.pull[runs.of_row])
+    diagonal = np.where(below, sums.diagonal, sums.bend[runs.of_row])
+    return PlaceSums(sums.value, sums.total, gradient, diagonal)
 
 
 _FEW_PLACES = 128
@@ -152,13 +188,13 @@ def _by_score(bounds: Ints, scores: Floats) -> Ints:
     return np.lexsort((scores, np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))))
 
 
-def _weigh(places: PlacedLists, runs: _Runs) -> _Weights:
+def _weigh(change: Change, lists: _ScoredLists, runs: _Runs) -> _Weights:
     """Put together what the weights of pairs of cells are made of."""
-    n, n_lists = len(places.gain), len(places.bounds) - 1
+    n, n_lists = len(lists.gain), len(lists.bounds) - 1
     table_at = np.zeros(n_lists + 1, np.int64)
-    if places.change == "cascade":
-        cells = _cells_by_run(runs, places.bounds)
-        np.cumsum(cells, out=table_at[1:])
+    if change == "cascade":
+        squares = (runs.stop - runs.first) ** 2
+        np.cumsum(np.add.reduceat(squares, lists.bounds[:-1]), out=table_at[1:])
     weights = _Weights(
         start=np.zeros(n),
         scale=np.ones(n),
@@ -169,37 +205,13 @@ def _weigh(places: PlacedLists, runs: _Runs) -> _Weights:
         table=np.zeros(int(table_at[-1])),
         table_at=table_at,
     )
-    known = places.bounds, places.drops, runs.n_runs, runs.n_cells, runs.begin, runs.size, runs.first
-    if places.change == "discounts":
-        _weigh_discounts(*known, weights.start, weights.end, weights.inside)
-    elif places.change == "precisions":
-        _weigh_precisions(
-            *known, runs.gain, runs.n_in_cell, weights.start, weights.variant, weights.end, weights.mid, weights.inside
-        )
+    if change == "discounts":
+        _weigh_discounts(lists, runs, weights)
+    elif change == "precisions":
+        _weigh_precisions(lists, runs, weights)
     else:
-        room = np.zeros((4, len(places.drops) + 2))
-        _weigh_cascade(
-            *known,
-            runs.gain,
-            runs.n_in_cell,
-            weights.start,
-            weights.scale,
-            weights.variant,
-            weights.end,
-            weights.mid,
-            weights.table,
-            table_at,
-            room,
-            -1,
-        )
+        _weigh_cascade(lists, runs, weights, np.zeros((3, len(lists.drops) + 2)), -1)
     return weights
-
-
-def _cells_by_run(runs: _Runs, bounds: Ints) -> Ints:
-    """Count the pairs of cells of one run in each list, both ways round."""
-    squares = np.zeros(len(runs.n_runs), np.int64)
-    _square_runs(bounds, runs.n_runs, runs.n_cells, runs.first, squares)
-    return squares
 
 
 # --------------------------------------------------------------------------------------------------
@@ -207,163 +219,122 @@ def _cells_by_run(runs: _Runs, bounds: Ints) -> Ints:
 
 
 @jit
-def _find_runs(
-    bounds: Ints,
-    gain: Floats,
-    scores: Floats,
-    order: Ints,
-    k: int,
-    top: Floats,
-    n_runs: Ints,
-    n_cells: Ints,
-    run_score: Floats,
-    begin: Ints,
-    size: Ints,
-    first: Ints,
-    cell_gain: Floats,
-    count: Ints,
-    of_row: Ints,
-) -> None:
-    """Find the runs of the first k places of each list and their cells; ``top`` is room for k scores."""
-    for g in range(len(bounds) - 1):
-        start, stop = bounds[g], bounds[g + 1]
-        kept = 0
-        # invariant: the first ``kept`` entries of top are the highest scores so far, at most k, falling
-        for at in range(stop - 1, start - 1, -1):
-            s = scores[order[at]]
+def _find_runs(lists: _ScoredLists, order: Ints, k: int, runs: _Runs) -> None:
+    """Find the runs of the first k places of each list, from the top."""
+    for g in range(len(lists.bounds) - 1):
+        start, kept = lists.bounds[g], 0
+        # invariant: the first ``kept`` of the list's entries are the highest scores so far, at most k, falling
+        for at in range(lists.bounds[g + 1] - 1, start - 1, -1):
+            s = lists.score[order[at]]
             if kept == k:
-                if s <= top[k - 1]:
+                if s <= runs.score[start + k - 1]:
                     continue
-                j = k - 1
+                j = start + k - 1
             else:
-                j = kept
+                j = start + kept
                 kept += 1
-            while j > 0 and top[j - 1] < s:
-                top[j] = top[j - 1]
+            while j > start and runs.score[j - 1] < s:
+                runs.score[j] = runs.score[j - 1]
                 j -= 1
-            top[j] = s
-        runs = 0
-        for j in range(kept):
-            if j == 0 or top[j] != top[j - 1]:
-                run_score[start + runs] = top[j]
-                size[start + runs] = 0
-                first[start + runs] = 0
-                runs += 1
-        n_runs[g] = runs
-        # rows come by rising gain: a run's cells come one after the other. First how many each has, then where.
-        for row in range(start, stop):
-            s = scores[row]
-            of_row[row] = -1
-            if s < run_score[start + runs - 1]:
+            runs.score[j] = s
+        n_runs = 1
+        for j in range(start + 1, start + kept):
+            if runs.score[j] != runs.score[start + n_runs - 1]:
+                runs.score[start + n_runs] = runs.score[j]
+                n_runs += 1
+        runs.n_runs[g] = n_runs
+
+
+@jit
+def _count_cells(lists: _ScoredLists, last: Floats, runs: _Runs) -> None:
+    """Find the run of each row, and count each run's rows and cells; ``last`` is room for a gain a run.
+
+    Rows come by rising gain: a run's cells come one after the other.
+    """
+    for g in range(len(lists.bounds) - 1):
+        start, n_runs = lists.bounds[g], runs.n_runs[g]
+        for row in range(start, lists.bounds[g + 1]):
+            s = lists.score[row]
+            runs.of_row[row] = -1
+            if s < runs.score[start + n_runs - 1]:
                 continue
-            low, high = 0, runs - 1
+            low, high = start, start + n_runs - 1
             while low < high:
                 middle = (low + high) // 2
-                if run_score[start + middle] <= s:
+                if runs.score[middle] <= s:
                     high = middle
                 else:
                     low = middle + 1
-            of_row[row] = low
-            run = start + low
-            if size[run] == 0 or gain[row] != top[low]:
-                first[run] += 1  # for now: how many cells
-                top[low] = gain[row]
-            size[run] += 1
-        cells, rows = 0, 0
-        for run in range(start, start + runs):
-            cells += first[run]
-            first[run] = cells - first[run]
-            begin[run] = rows
-            rows += size[run]
-            top[run - start] = first[run] - 1.0  # the cell that was filled last
-        n_cells[g] = cells
-        for cell in range(start, start + cells):
-            count[cell] = 0
-        for row in range(start, stop):
-            low = of_row[row]
-            if low < 0:
+            runs.of_row[row] = low  # for now: its run
+            if runs.size[low] == 0 or lists.gain[row] != last[low]:
+                runs.stop[low] += 1  # for now: how many cells
+                last[low] = lists.gain[row]
+            runs.size[low] += 1
+
+
+@jit
+def _fill_cells(lists: _ScoredLists, last: Ints, runs: _Runs) -> None:
+    """Say where each run and its cells begin, and put the rows into them; ``last`` is room for a cell a run."""
+    for g in range(len(lists.bounds) - 1):
+        start, cells, rows = lists.bounds[g], lists.bounds[g], 0
+        for run in range(start, start + runs.n_runs[g]):
+            runs.first[run] = cells
+            cells += runs.stop[run]
+            runs.stop[run] = cells
+            runs.begin[run] = rows
+            rows += runs.size[run]
+            last[run] = runs.first[run] - 1
+        for row in range(start, lists.bounds[g + 1]):
+            run = runs.of_row[row]
+            if run < 0:
                 continue
-            cell = int(top[low])
-            if cell < first[start + low] or cell_gain[start + cell] != gain[row]:
+            cell = last[run]
+            if cell < runs.first[run] or runs.gain[cell] != lists.gain[row]:
                 cell += 1
-                cell_gain[start + cell] = gain[row]
-                top[low] = cell
-            count[start + cell] += 1
-            of_row[row] = cell
+                runs.gain[cell] = lists.gain[row]
+                last[run] = cell
+            runs.n_in_cell[cell] += 1
+            runs.of_row[row] = cell
+
+
+# ----------------------------------------------------------------------------------- what pairs weigh
 
 
 @jit
-def _square_runs(bounds: Ints, n_runs: Ints, n_cells: Ints, first: Ints, squares: Ints) -> None:
-    for g in range(len(n_runs)):
-        for run in range(n_runs[g]):
-            at = bounds[g] + run
-            after = n_cells[g] if run == n_runs[g] - 1 else first[at + 1]
-            squares[g] += (after - first[at]) ** 2
-
-
-@jit
-def _weigh_discounts(
-    bounds: Ints,
-    drops: Floats,
-    n_runs: Ints,
-    n_cells: Ints,
-    begin: Ints,
-    size: Ints,
-    first: Ints,
-    start: Floats,
-    end: Floats,
-    inside: Floats,
-) -> None:
+def _weigh_discounts(lists: _ScoredLists, runs: _Runs, weights: _Weights) -> None:
     """Between two runs the difference of their mean discounts; inside a run the mean difference."""
-    for g in range(len(n_runs)):
-        offset = bounds[g]
+    drops = lists.drops
+    for g in range(len(runs.n_runs)):
+        offset = lists.bounds[g]
         below = 0.0  # Σ δ over the places from this run's end on, of those that any run reaches
-        for run in range(n_runs[g] - 1, -1, -1):
-            at = offset + run
-            m, mean, mixed = size[at], 0.0, 0.0
-            last = min(m, len(drops) - begin[at])
+        for run in range(offset + runs.n_runs[g] - 1, offset - 1, -1):
+            m, mean, mixed = runs.size[run], 0.0, 0.0
+            last = min(m, len(drops) - runs.begin[run])
             for t in range(last, 0, -1):
-                drop = drops[begin[at] + t - 1]
+                drop = drops[runs.begin[run] + t - 1]
                 mean += drop * t / m
                 mixed += drop * 2.0 * t * (m - t) / (m * max(m - 1.0, 1.0))
-            after = n_cells[g] if run == n_runs[g] - 1 else first[at + 1]
-            for cell in range(offset + first[at], offset + after):
-                start[cell] = mean + below
-                end[0, cell] = -(mean + below)
+            for cell in range(runs.first[run], runs.stop[run]):
+                weights.start[cell] = mean + below
+                weights.end[0, cell] = -(mean + below)
             for t in range(1, last + 1):
-                below += drops[begin[at] + t - 1]
-            inside[at] = mixed
+                below += drops[runs.begin[run] + t - 1]
+            weights.inside[run] = mixed
 
 
 @jit
-def _weigh_precisions(
-    bounds: Ints,
-    drops: Floats,
-    n_runs: Ints,
-    n_cells: Ints,
-    begin: Ints,
-    size: Ints,
-    first: Ints,
-    gain: Floats,
-    count: Ints,
-    start: Floats,
-    variant: Ints,
-    end: Floats,
-    mid: Floats,
-    inside: Floats,
-) -> None:
+def _weigh_precisions(lists: _ScoredLists, runs: _Runs, weights: _Weights) -> None:
     """Variant 1: the relevant row of the pair stands above, so that one of those counted is itself."""
-    for g in range(len(n_runs)):
-        offset, found = bounds[g], 0.0
-        for run in range(n_runs[g]):
-            at = offset + run
-            after = n_cells[g] if run == n_runs[g] - 1 else first[at + 1]
-            m, h = float(size[at]), 0.0
-            for cell in range(offset + first[at], offset + after):
-                h += gain[cell] * count[cell]
+    drops = lists.drops
+    for g in range(len(runs.n_runs)):
+        found = 0.0
+        for run in range(lists.bounds[g], lists.bounds[g] + runs.n_runs[g]):
+            m, h = float(runs.size[run]), 0.0
+            for cell in range(runs.first[run], runs.stop[run]):
+                h += runs.gain[cell] * runs.n_in_cell[cell]
             in_hit, in_miss, out_hit, out_miss, between, mixed, sum_drops = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            for t in range(1, min(size[at], len(drops) - begin[at]) + 1):
-                drop = drops[begin[at] + t - 1]
+            for t in range(1, min(runs.size[run], len(drops) - runs.begin[run]) + 1):
+                drop = drops[runs.begin[run] + t - 1]
                 others, others_2 = max(m - 1.0, 1.0), max(m - 2.0, 1.0)
                 in_hit += drop * t / m * (1.0 + found + (t - 1.0) * (h - 1.0) / others)
                 in_miss += drop * t / m * (1.0 + found + (t - 1.0) * h / others)
@@ -372,15 +343,15 @@ def _weigh_precisions(
                 between += drop * (found + t * h / m)
                 mixed += drop * 2.0 * t * (m - t) / (m * others) * (1.0 + found + (t - 1.0) * (h - 1.0) / others_2)
                 sum_drops += drop
-            for cell in range(offset + first[at], offset + after):
-                relevant = gain[cell] > 0.0
-                variant[cell] = 1 if relevant else 0
-                start[cell] = in_hit if relevant else in_miss
-                end[0, cell] = out_hit  # of a relevant row below one that is not
-                end[1, cell] = out_miss
-            mid[0, at] = between + sum_drops
-            mid[1, at] = between
-            inside[at] = mixed
+            for cell in range(runs.first[run], runs.stop[run]):
+                relevant = runs.gain[cell] > 0.0
+                weights.variant[cell] = 1 if relevant else 0
+                weights.start[cell] = in_hit if relevant else in_miss
+                weights.end[0, cell] = out_hit  # of a relevant row below one that is not
+                weights.end[1, cell] = out_miss
+            weights.mid[0, run] = between + sum_drops
+            weights.mid[1, run] = between
+            weights.inside[run] = mixed
             found += h
 
 
@@ -412,79 +383,76 @@ def _less_one(whole: Floats, m: int, stays: float, length: int, out: Floats) -> 
 
 
 @jit
-def _weigh_cascade(
-    bounds: Ints,
-    drops: Floats,
-    n_runs: Ints,
-    n_cells: Ints,
-    begin: Ints,
-    size: Ints,
-    first: Ints,
-    gain: Floats,
-    count: Ints,
-    start: Floats,
-    scale: Floats,
-    variant: Ints,
-    end: Floats,
-    mid: Floats,
-    table: Floats,
-    table_at: Ints,
-    room: Floats,
-    nobody: int,
-) -> None:
+def _weigh_cascade(lists: _ScoredLists, runs: _Runs, weights: _Weights, room: Floats, nobody: int) -> None:
     """Variant 1: the row that stands above has 1 − g = 0, which all below it owe to this row alone."""
-    whole, less, less_two = room[0], room[1], room[2]
-    for g in range(len(n_runs)):
-        offset, going_on, ends = bounds[g], 1.0, 0
-        entry = table_at[g]
-        for run in range(n_runs[g]):
-            at = offset + run
-            low = offset + first[at]
-            high = offset + (n_cells[g] if run == n_runs[g] - 1 else first[at + 1])
-            m = size[at]
-            length = min(m, len(drops) - begin[at])
-            is_long = m >= 2 * length + 3
+    whole, less = room[0], room[1]
+    for g in range(len(runs.n_runs)):
+        going_on, ends = 1.0, 0
+        entry = weights.table_at[g]
+        for run in range(lists.bounds[g], lists.bounds[g] + runs.n_runs[g]):
+            low, high, m = runs.first[run], runs.stop[run], runs.size[run]
+            drops = lists.drops[runs.begin[run] : runs.begin[run] + m]
             plain = going_on if ends == 0 else 0.0
             freed = going_on if ends == 1 else 0.0
-            _chances(gain, count, low, high, nobody, nobody, length, whole)
+            _chances(runs.gain, runs.n_in_cell, low, high, nobody, nobody, len(drops), whole)
             between = 0.0
-            for t in range(1, length + 1):
-                between += drops[begin[at] + t - 1] * whole[t]
-            mid[0, at], mid[1, at] = plain * between, freed * between
+            for t in range(1, len(drops) + 1):
+                between += drops[t - 1] * whole[t]
+            weights.mid[0, run], weights.mid[1, run] = plain * between, freed * between
             for cell in range(low, high):
-                stays = 1.0 - gain[cell]
-                if is_long:
-                    _less_one(whole, m, stays, length, less)
+                stays = 1.0 - runs.gain[cell]
+                if m >= 2 * len(drops) + 3:
+                    _less_one(whole, m, stays, len(drops), less)
                 else:
-                    _chances(gain, count, low, high, cell, nobody, length, less)
+                    _chances(runs.gain, runs.n_in_cell, low, high, cell, nobody, len(drops), less)
                 is_in, is_out = 0.0, 0.0
-                for t in range(1, length + 1):
-                    drop = drops[begin[at] + t - 1]
-                    is_in += drop * t / m * less[t - 1]
+                for t in range(1, len(drops) + 1):
+                    is_in += drops[t - 1] * t / m * less[t - 1]
                     if t < m:
-                        is_out += drop * (m - t) / m * less[t]
-                start[cell] = plain * is_in
-                end[0, cell], end[1, cell] = plain * is_out, freed * is_out
-                variant[cell] = 1 if stays == 0.0 else 0
-                scale[cell] = 1.0 if stays == 0.0 else 1.0 / stays
-                for other in range(low, high):
-                    both = 0.0
-                    if other > cell:
-                        if is_long:
-                            _less_one(less, m - 1, 1.0 - gain[other], length, less_two)
-                        else:
-                            _chances(gain, count, low, high, cell, other, length, less_two)
-                        for t in range(1, min(length, m - 1) + 1):
-                            drop = drops[begin[at] + t - 1]
-                            both += drop * 2.0 * t * (m - t) / (m * (m - 1.0)) * less_two[t - 1]
-                    table[entry + (cell - low) * (high - low) + other - low] = plain * both
+                        is_out += drops[t - 1] * (m - t) / m * less[t]
+                weights.start[cell] = plain * is_in
+                weights.end[0, cell], weights.end[1, cell] = plain * is_out, freed * is_out
+                weights.variant[cell] = 1 if stays == 0.0 else 0
+                weights.scale[cell] = 1.0 if stays == 0.0 else 1.0 / stays
+                line = weights.table[entry + (cell - low) * (high - low) :]
+                _weigh_with(runs.gain, runs.n_in_cell, low, high, cell, m, plain, drops, less, room[2], line)
             entry += (high - low) ** 2
             for cell in range(low, high):
-                for _ in range(count[cell]):
-                    if gain[cell] == 1.0:
+                for _ in range(runs.n_in_cell[cell]):
+                    if runs.gain[cell] == 1.0:
                         ends += 1
                     else:
-                        going_on *= 1.0 - gain[cell]
+                        going_on *= 1.0 - runs.gain[cell]
+
+
+@jit
+def _weigh_with(
+    gain: Floats,
+    count: Ints,
+    low: int,
+    high: int,
+    cell: int,
+    m: int,
+    factor: float,
+    drops: Floats,
+    less: Floats,
+    room: Floats,
+    line: Floats,
+) -> None:
+    """Weigh a cell of a run of m rows with the later cells of the run; ``less`` is what _chances says without it."""
+    length = len(drops)
+    for other in range(cell + 1, high):
+        if m >= 2 * length + 3:
+            _less_one(less, m - 1, 1.0 - gain[other], length, room)
+        else:
+            _chances(gain, count, low, high, cell, other, length, room)
+        both = 0.0
+        for t in range(1, min(length, m - 1) + 1):
+            both += drops[t - 1] * 2.0 * t * (m - t) / (m * (m - 1.0)) * room[t - 1]
+        line[other - low] = factor * both
+
+
+# ---------------------------------------------------------------------------------- what they add up to
 
 
 @jit
@@ -508,102 +476,95 @@ def _loss(kind: int, d: float) -> tuple[float, float, float]:
 
 
 @jit
-def _visit(
+def _add_table(
     kind: int,
-    bounds: Ints,
-    gain: Floats,
-    scores: Floats,
-    n_runs: Ints,
-    n_cells: Ints,
-    run_score: Floats,
-    begin: Ints,
-    size: Ints,
-    first: Ints,
-    cell_gain: Floats,
-    count: Ints,
-    of_row: Ints,
-    start: Floats,
-    scale: Floats,
-    variant: Ints,
-    end: Floats,
-    mid: Floats,
-    inside: Floats,
     table: Floats,
-    table_at: Ints,
-    value: Floats,
-    total: Floats,
-    gradient: Floats,
-    diagonal: Floats,
+    low: int,
+    high: int,
+    gain: Floats,
+    count: Ints,
     pull: Floats,
     bend: Floats,
-    weight: Floats,
-) -> None:
-    """Go through pairs of cells, and of cells and rows below; ``pull`` is Σ −∂/∂s of a cell, ``bend`` its curvature.
+    risk: float,
+    mass: float,
+) -> tuple[float, float]:
+    """Add the pairs of two cells of one run, at d = 0, where what they weigh is in a table."""
+    value_0, slope_0, bend_0 = _loss(kind, 0.0)
+    for c in range(low, high):
+        for e in range(c + 1, high):
+            w = table[(c - low) * (high - low) + e - low] * (gain[e] - gain[c])
+            pull[e] += w * count[c] * slope_0
+            pull[c] -= w * count[e] * slope_0
+            bend[e] += w * count[c] * bend_0
+            bend[c] += w * count[e] * bend_0
+            mass += w * count[c] * count[e]
+            risk += w * count[c] * count[e] * value_0
+    return risk, mass
 
-    ``weight`` is what a cell weighs with any row below the first k places, beside the difference of gains.
-    """
-    for g in range(len(n_runs)):
-        offset, n_in = bounds[g], n_cells[g]
-        runs = n_runs[g]
-        if runs == 0:
-            continue
-        last = offset + runs - 1
-        of_table = table_at[g + 1] > table_at[g]
-        for cell in range(offset, offset + n_in):
-            pull[cell] = 0.0
-            bend[cell] = 0.0
+
+@jit
+def _add_inside(
+    kind: int,
+    w: float,
+    low: int,
+    high: int,
+    gain: Floats,
+    count: Ints,
+    pull: Floats,
+    bend: Floats,
+    risk: float,
+    mass: float,
+) -> tuple[float, float]:
+    """Add the pairs of cells of one run, at d = 0, where each weighs w times the difference of gains."""
+    value_0, slope_0, bend_0 = _loss(kind, 0.0)
+    n_seen, of_seen, all_seen, all_of = 0.0, 0.0, 0.0, 0.0
+    for c in range(low, high):
+        all_seen += count[c]
+        all_of += count[c] * gain[c]
+    for c in range(low, high):
+        # n_seen rows of the run have lower gains, of_seen their sum
+        lower = w * (gain[c] * n_seen - of_seen)
+        n_seen += count[c]
+        of_seen += count[c] * gain[c]
+        higher = w * ((all_of - of_seen) - gain[c] * (all_seen - n_seen))
+        pull[c] += (lower - higher) * slope_0
+        bend[c] += (lower + higher) * bend_0
+        mass += lower * count[c]
+        risk += lower * count[c] * value_0
+    return risk, mass
+
+
+@jit
+def _visit_tops(kind: int, lists: _ScoredLists, runs: _Runs, weights: _Weights, sums: _Sums) -> None:
+    """Go through pairs of cells, and find what each weighs with rows below the first k places."""
+    start, end, mid = weights.start, weights.end, weights.mid
+    gain, count, pull, bend = runs.gain, runs.n_in_cell, sums.pull, sums.bend
+    for g in range(len(runs.n_runs)):
+        last = lists.bounds[g] + runs.n_runs[g] - 1
         # mid becomes the sum over this run and those before it
-        for run in range(offset + 1, last + 1):
+        for run in range(lists.bounds[g] + 1, last + 1):
             mid[0, run] += mid[0, run - 1]
             mid[1, run] += mid[1, run - 1]
-        risk, mass = 0.0, 0.0
-        value_0, slope_0, bend_0 = _loss(kind, 0.0)
-        entry = table_at[g]
-        for run in range(offset, last + 1):
-            low = offset + first[run]
-            high = offset + (n_in if run == last else first[run + 1])
-            width = high - low
-            # pairs inside the run, at d = 0
+        risk, mass, entry = 0.0, 0.0, weights.table_at[g]
+        of_table = weights.table_at[g + 1] > entry
+        for run in range(lists.bounds[g], last + 1):
+            low, high = runs.first[run], runs.stop[run]
             if of_table:
-                for c in range(low, high):
-                    for e in range(c + 1, high):
-                        w = table[entry + (c - low) * width + e - low] * (cell_gain[e] - cell_gain[c])
-                        pull[e] += w * count[c] * slope_0
-                        pull[c] -= w * count[e] * slope_0
-                        bend[e] += w * count[c] * bend_0
-                        bend[c] += w * count[e] * bend_0
-                        mass += w * count[c] * count[e]
-                        risk += w * count[c] * count[e] * value_0
-                entry += width * width
-            elif width > 1:
-                w = inside[run]
-                n_seen, of_seen, all_seen, all_of = 0.0, 0.0, 0.0, 0.0
-                for c in range(low, high):
-                    all_seen += count[c]
-                    all_of += count[c] * cell_gain[c]
-                for c in range(low, high):
-                    # n_seen rows of the run have lower gains, of_seen their sum
-                    lower = w * (cell_gain[c] * n_seen - of_seen)
-                    n_seen += count[c]
-                    of_seen += count[c] * cell_gain[c]
-                    higher = w * ((all_of - of_seen) - cell_gain[c] * (all_seen - n_seen))
-                    pull[c] += (lower - higher) * slope_0
-                    bend[c] += (lower + higher) * bend_0
-                    mass += lower * count[c]
-                    risk += lower * count[c] * value_0
-            # pairs with cells of later runs
+                risk, mass = _add_table(kind, weights.table[entry:], low, high, gain, count, pull, bend, risk, mass)
+                entry += (high - low) ** 2
+            elif high > low + 1:
+                risk, mass = _add_inside(kind, weights.inside[run], low, high, gain, count, pull, bend, risk, mass)
             for c in range(low, high):
-                z = variant[c]
+                z, scale = weights.variant[c], weights.scale[c]
                 for later in range(run + 1, last + 1):
-                    between = start[c] + scale[c] * (mid[z, later - 1] - mid[z, run])
-                    d = run_score[run] - run_score[later]
+                    between = start[c] + scale * (mid[z, later - 1] - mid[z, run])
+                    d = runs.score[run] - runs.score[later]
                     known, v, s, b = 0.0, 0.0, 0.0, 0.0  # the side for which the loss is at hand
-                    after = offset + (n_in if later == last else first[later + 1])
-                    for e in range(offset + first[later], after):
-                        apart = cell_gain[c] - cell_gain[e]
+                    for e in range(runs.first[later], runs.stop[later]):
+                        apart = gain[c] - gain[e]
                         if apart == 0.0:
                             continue
-                        w = abs(apart) * (between + scale[c] * end[z, e])
+                        w = abs(apart) * (between + scale * end[z, e])
                         n_pairs = count[c] * count[e]
                         side = 1.0 if apart > 0.0 else -1.0
                         if side != known:
@@ -615,86 +576,89 @@ def _visit(
                         bend[e] += w * count[c] * b
                         mass += w * n_pairs
                         risk += w * n_pairs * v
-                weight[c] = start[c] + scale[c] * (mid[z, last] - mid[z, run])
-        n_top = begin[last] + size[last]
-        if n_top < bounds[g + 1] - offset:
-            # runs but the last hold less than k rows: each row below meets each of their cells
-            for row in range(offset, bounds[g + 1]):
-                if of_row[row] >= 0:
-                    continue
-                own_pull, own_bend = 0.0, 0.0
-                for run in range(offset, last):
-                    d = run_score[run] - scores[row]
-                    known, v, s, b = 0.0, 0.0, 0.0, 0.0
-                    for c in range(offset + first[run], offset + first[run + 1]):
-                        apart = cell_gain[c] - gain[row]
-                        if apart == 0.0:
-                            continue
-                        w = abs(apart) * weight[c]
-                        side = 1.0 if apart > 0.0 else -1.0
-                        if side != known:
-                            known = side
-                            v, s, b = _loss(kind, side * d)
-                        mass += w * count[c]
-                        pull[c] += side * w * s
-                        own_pull -= side * w * count[c] * s
-                        bend[c] += w * b
-                        own_bend += w * count[c] * b
-                        risk += w * count[c] * v
-                gradient[row] = -own_pull
-                diagonal[row] = own_bend
-            # the last run may hold most of the rows: running sums by rising gain, then by falling gain
-            for turn in range(2):
-                of_last = offset + first[last]
-                n_last = n_in - first[last]
-                c = of_last if turn == 0 else of_last + n_last - 1
-                done, step = 0, 1 if turn == 0 else -1
-                seen, of_seen = 0.0, 0.0  # Σ W of rows of the run with lower (higher) gains, and Σ W g
-                s_seen, b_seen, s_of, b_of = 0.0, 0.0, 0.0, 0.0  # Σ −ℓ', Σ ℓ'' of such rows below it, and times g
-                v_seen, v_of = 0.0, 0.0
-                n_rows = bounds[g + 1] - offset
-                for place in range(n_rows + 1):
-                    row = offset + (place if turn == 0 else n_rows - 1 - place)
-                    # cells whose turn is before this row's
-                    while done < n_last and (
-                        place == n_rows
-                        or (turn == 0 and cell_gain[c] < gain[row])
-                        or (turn == 1 and cell_gain[c] > gain[row])
-                    ):
-                        # rows below with lower gains: the cell should stand above them; with higher: below
-                        s_own = abs(cell_gain[c] * s_seen - s_of)
-                        b_own = abs(cell_gain[c] * b_seen - b_of)
-                        pull[c] += weight[c] * s_own if turn == 0 else -weight[c] * s_own
-                        bend[c] += weight[c] * b_own
-                        risk += weight[c] * count[c] * abs(cell_gain[c] * v_seen - v_of)
-                        w = weight[c] * count[c]
-                        seen += w
-                        of_seen += w * cell_gain[c]
-                        done += 1
-                        c += step
-                    if place == n_rows:
-                        break
-                    if of_row[row] >= 0:
+                sums.weight[c] = start[c] + scale * (mid[z, last] - mid[z, run])
+        sums.value[g], sums.total[g] = risk, mass
+
+
+@jit
+def _visit_below(kind: int, lists: _ScoredLists, runs: _Runs, sums: _Sums) -> None:
+    """Go through pairs of rows below the first k places with cells of all runs but the last: less than k rows."""
+    gain, count = runs.gain, runs.n_in_cell
+    for g in range(len(runs.n_runs)):
+        last = lists.bounds[g] + runs.n_runs[g] - 1
+        risk, mass = sums.value[g], sums.total[g]
+        for row in range(lists.bounds[g], lists.bounds[g + 1]):
+            if runs.of_row[row] >= 0:
+                continue
+            own_pull, own_bend = 0.0, 0.0
+            for run in range(lists.bounds[g], last):
+                d = runs.score[run] - lists.score[row]
+                known, v, s, b = 0.0, 0.0, 0.0, 0.0
+                for c in range(runs.first[run], runs.stop[run]):
+                    apart = gain[c] - lists.gain[row]
+                    if apart == 0.0:
                         continue
-                    d = run_score[last] - scores[row]
-                    # with cells of lower gains this row should stand above: their sums are for the row itself
-                    w = abs(gain[row] * seen - of_seen)
-                    side = -1.0 if turn == 0 else 1.0
-                    v, s, b = _loss(kind, side * d)
-                    gradient[row] += side * w * s
-                    diagonal[row] += w * b
-                    mass += w
-                    # and for cells yet to come it is the row of the other side
-                    v, s, b = _loss(kind, -side * d)
-                    v_seen += v
-                    v_of += v * gain[row]
-                    s_seen += s
-                    s_of += s * gain[row]
-                    b_seen += b
-                    b_of += b * gain[row]
-        for row in range(offset, bounds[g + 1]):
-            if of_row[row] >= 0:
-                gradient[row] = -pull[offset + of_row[row]]
-                diagonal[row] = bend[offset + of_row[row]]
-        value[g] = risk
-        total[g] = mass
+                    w = abs(apart) * sums.weight[c]
+                    side = 1.0 if apart > 0.0 else -1.0
+                    if side != known:
+                        known = side
+                        v, s, b = _loss(kind, side * d)
+                    mass += w * count[c]
+                    sums.pull[c] += side * w * s
+                    own_pull -= side * w * count[c] * s
+                    sums.bend[c] += w * b
+                    own_bend += w * count[c] * b
+                    risk += w * count[c] * v
+            sums.gradient[row] = -own_pull
+            sums.diagonal[row] = own_bend
+        sums.value[g], sums.total[g] = risk, mass
+
+
+@jit
+def _visit_last(kind: int, turn: int, lists: _ScoredLists, runs: _Runs, sums: _Sums) -> None:
+    """Go through pairs of rows below with cells of the last run, which may hold most rows, by running sums.
+
+    By rising gain, where cells and rows should stand above what was seen; in turn 1 by falling gain, and below.
+    """
+    step, side = (1, -1.0) if turn == 0 else (-1, 1.0)
+    for g in range(len(runs.n_runs)):
+        last = lists.bounds[g] + runs.n_runs[g] - 1
+        n_rows = lists.bounds[g + 1] - lists.bounds[g]
+        if runs.begin[last] + runs.size[last] == n_rows:
+            continue
+        c, left = runs.first[last] if turn == 0 else runs.stop[last] - 1, runs.stop[last] - runs.first[last]
+        risk, mass = sums.value[g], sums.total[g]
+        seen, of_seen = 0.0, 0.0  # Σ W of rows of the run with lower (higher) gains, and Σ W g
+        s_seen, b_seen, s_of, b_of = 0.0, 0.0, 0.0, 0.0  # Σ −ℓ', Σ ℓ'' of such rows below it, and times g
+        v_seen, v_of = 0.0, 0.0
+        for place in range(n_rows + 1):
+            row = lists.bounds[g] + place if turn == 0 else lists.bounds[g + 1] - 1 - place
+            # cells whose turn is before this row's
+            while left > 0 and (place == n_rows or step * runs.gain[c] < step * lists.gain[row]):
+                w, own = sums.weight[c], runs.gain[c]
+                sums.pull[c] -= side * w * abs(own * s_seen - s_of)
+                sums.bend[c] += w * abs(own * b_seen - b_of)
+                w *= runs.n_in_cell[c]
+                risk += w * abs(own * v_seen - v_of)
+                seen += w
+                of_seen += w * own
+                left -= 1
+                c += step
+            if place == n_rows or runs.of_row[row] >= 0:
+                continue
+            d, own = runs.score[last] - lists.score[row], lists.gain[row]
+            # with cells of lower gains this row should stand above: their sums are for the row itself
+            w = abs(own * seen - of_seen)
+            v, s, b = _loss(kind, side * d)
+            sums.gradient[row] += side * w * s
+            sums.diagonal[row] += w * b
+            mass += w
+            # and for cells yet to come it is the row of the other side
+            v, s, b = _loss(kind, -side * d)
+            v_seen += v
+            v_of += v * own
+            s_seen += s
+            s_of += s * own
+            b_seen += b
+            b_of += b * own
+        sums.value[g], sums.total[g] = risk, mass

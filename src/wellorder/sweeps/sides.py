@@ -531,7 +531,8 @@ def ladder_sums(rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: 
     size = int(rank.max(initial=0)) + 1
     if size <= _ONE_TREE:
         sums: Floats = np.empty(payload.shape)
-        _fill_ladder(rank, reach, payload, bounds, mirror, *_plant(size), sums)
+        fill = _fill_ladder_twice if len(payload) == 2 else _fill_ladder
+        fill(rank, reach, payload, bounds, mirror, *_plant(size, len(payload)), sums)
         return sums
     out, steps, inner_rank, inner_reach, moved, inner_bounds = _part_chunks(rank, reach, payload, bounds, mirror)
     _add_back(out, steps, ladder_sums(inner_rank, inner_reach, moved, inner_bounds, False), mirror)
@@ -548,13 +549,13 @@ def _add_back(out: Floats, steps: Ints, inner: Floats, mirror: bool) -> None:
             out[k, i] += inner[k, place]
 
 
-def _plant(size: int) -> tuple[Ints, Floats]:
-    """Return the first node on each floor, and the end, of a tree over so many ranks; and the tree."""
+def _plant(size: int, n_lines: int) -> tuple[Ints, Floats]:
+    """Return the first node on each floor, and the end, of a tree over so many ranks; and the tree, or two of them."""
     first, nodes = [0], size
     while nodes > 1 or len(first) == 1:
         nodes = (nodes - 1) // _FAN + 1
         first.append(first[-1] + nodes)
-    return np.array(first, np.uint64), np.zeros((first[-1], _FAN))
+    return np.array(first, np.uint64), np.zeros((first[-1], _FAN if n_lines != 2 else 2 * _FAN))
 
 
 @jit
@@ -590,18 +591,59 @@ def _fill_ladder(
                     above >>= bits
                     total += tree[first[f] + above, child]
                 out[k, i] = total
-            # emptied for the next group: what its steps have touched, or all, where that is less work
-            if (bounds[g + 1] - bounds[g]) * floors > len(tree):
-                for node in range(len(tree)):
+            _clear(rank, bounds[g], bounds[g + 1], mirror, first, tree)
+
+
+@jit
+def _fill_ladder_twice(
+    rank: Ints, reach: Ints, payload: Floats, bounds: Ints, mirror: bool, first: Ints, tree: Floats, out: Floats
+) -> None:
+    """Do the same for two lines at once, to the same bits: a node holds both, and the way to it is gone once."""
+    n, floors = len(rank), len(first) - 1
+    bits, low, fan = np.uint64(_FAN_BITS), np.uint64(_FAN - 1), np.uint64(_FAN)
+    for g in range(len(bounds) - 1):
+        end = bounds[g]
+        for t in range(bounds[g], bounds[g + 1]):
+            # invariant: the tree holds the steps of this group before ``end``
+            while end < reach[t]:
+                p = n - 1 - end if mirror else end
+                above, value, other = np.uint64(rank[p]), payload[0, p], payload[1, p]
+                for f in range(floors):
+                    child = above & low
+                    above >>= bits
+                    node = first[f] + above
                     for c in range(_FAN):
-                        tree[node, c] = 0.0
-            else:
-                for t in range(bounds[g], bounds[g + 1]):
-                    above = np.uint64(rank[n - 1 - t if mirror else t])
-                    for f in range(floors):
-                        above >>= bits
-                        for c in range(_FAN):
-                            tree[first[f] + above, c] = 0.0
+                        tree[node, c] += value if np.uint64(c) > child else 0.0
+                    for c in range(_FAN):
+                        tree[node, _FAN + c] += other if np.uint64(c) > child else 0.0
+                end += 1
+            i = n - 1 - t if mirror else t
+            above, total, total_other = np.uint64(rank[i]), 0.0, 0.0
+            for f in range(floors):
+                child = above & low
+                above >>= bits
+                node = first[f] + above
+                total += tree[node, child]
+                total_other += tree[node, child + fan]
+            out[0, i], out[1, i] = total, total_other
+        _clear(rank, bounds[g], bounds[g + 1], mirror, first, tree)
+
+
+@jit
+def _clear(rank: Ints, start: int, stop: int, mirror: bool, first: Ints, tree: Floats) -> None:
+    """Empty a tree for the next group: what its steps have touched, or all, where that is less work."""
+    n, floors, bits = len(rank), len(first) - 1, np.uint64(_FAN_BITS)
+    if (stop - start) * floors > len(tree):
+        for node in range(len(tree)):
+            for c in range(tree.shape[1]):
+                tree[node, c] = 0.0
+        return
+    for t in range(start, stop):
+        above = np.uint64(rank[n - 1 - t if mirror else t])
+        for f in range(floors):
+            above >>= bits
+            for c in range(tree.shape[1]):
+                tree[first[f] + above, c] = 0.0
 
 
 @jit

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import INPUT, finite, names, output_file, refuse_overwriting
+from ..options import INPUT, finite, names, output_file, raw_names_option, refuse_overwriting
 from ..output import print_table, say
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ Example:
 )
 @click.argument("votes", metavar="VOTES", **INPUT)
 @click.option("-o", "--output", metavar="FILE", required=True, callback=output_file, help="The CSV file to write.")
-def export(votes: str, output: str) -> None:
+@raw_names_option
+def export(votes: str, output: str, raw_names: bool) -> None:
     """Write the votes that were collected as a CSV file: left, right, outcome, judge, time, seconds, note, chosen.
 
     It can be used while votes are collected. 'wellorder rate' and the other commands also read VOTES itself.
@@ -60,7 +61,7 @@ def export(votes: str, output: str) -> None:
 
     refuse_overwriting([votes], output)
     frame = one_sheet(votes).frame
-    write_frame(output, frame)
+    write_frame(output, frame, raw_names=raw_names)
     say(f"saved: {output} ({len(frame):,} votes)", err=output == "-")
 
 
@@ -116,6 +117,13 @@ Examples:
     "[default: all columns but the name]",
 )
 @click.option(
+    "--features",
+    metavar="A,B,…",
+    callback=names,
+    help="Columns of numbers or categories that may tell what items are worth: fewer votes are needed where they do.  "
+    "Judges do not see them, unless --show names them.",
+)
+@click.option(
     "--goal",
     metavar="GOAL",
     default="rank",
@@ -137,6 +145,15 @@ Examples:
     show_default=True,
     callback=finite,
     help="Of pairs that are drawn at random: they tell how reliable the order is.",
+)
+@click.option(
+    "--min-difference",
+    type=click.FloatRange(0.0),
+    default=0.0,
+    show_default=True,
+    callback=finite,
+    help="For judges who are not trained: choose no pair that is expected to be closer, in log-odds (1: the better one "
+    "wins 73 times of a hundred). Pairs that are drawn at random may be closer.",
 )
 @click.option(
     "--host",
@@ -202,8 +219,9 @@ def command(
         per_pair=given["per_pair"],
         random_share=given["random_share"],
         goal=given["goal"],
+        min_difference=given["min_difference"],
     )
-    found = read_items(items, item=item, show=show)
+    found = read_items(items, item=item, show=show, features=given["features"] or ())
     if given["simulate"] is None:
         _serve(into, found, setting, given)
     else:

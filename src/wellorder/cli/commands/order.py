@@ -13,6 +13,7 @@ from ..options import (
     finite,
     json_option,
     output_file,
+    raw_names_option,
     refuse_overwriting,
     say_understood,
 )
@@ -56,6 +57,7 @@ Examples:
     "know.",
 )
 @comparison_options
+@raw_names_option
 @json_option
 def command(
     model: str,
@@ -64,6 +66,7 @@ def command(
     confidence: float | None,
     output: str | None,
     report: str | None,
+    raw_names: bool,
     as_json: bool,
     **named: Any,
 ) -> None:
@@ -90,7 +93,7 @@ def command(
             raise click.UsageError(
                 f"{model} holds standings, which know their items and how sure they are: leave {given} out"
             )
-        _order_standings(loaded, model, top, output, report, as_json)
+        _order_standings(loaded, model, top, output, report, raw_names, as_json)
         return
     ranker = as_table_model(loaded, model)
     table = items_of(say_understood(read_for(ranker, items, **named))) if items else ranker.known_items(model)
@@ -99,7 +102,7 @@ def command(
     headers = [*(["list"] if ordered.has_groups else []), "rank", "band", "item", "score"]
     headers += ["deviation"] if any(each.deviations is not None for each in ordered.lists) else []
     if output is not None:
-        write_rows(output, headers, rows)
+        write_rows(output, headers, rows, raw_names=raw_names)
     elif as_json:
         print_json([dict(zip(headers, row, strict=True)) for row in rows])
     else:
@@ -111,13 +114,19 @@ def command(
 
 
 def _order_standings(
-    standings: Standings, model: str, top: int | None, output: str | None, report: str | None, as_json: bool
+    standings: Standings,
+    model: str,
+    top: int | None,
+    output: str | None,
+    report: str | None,
+    raw_names: bool,
+    as_json: bool,
 ) -> None:
     """Print saved standings, as ``wellorder rate`` did when it found them."""
     if output is not None:
         from ...data import write_frame
 
-        write_frame(output, standings.table() if top is None else standings.table().head(top))
+        write_frame(output, standings.table() if top is None else standings.table().head(top), raw_names=raw_names)
     elif as_json:
         print_json(standings_as_json(standings, top=top))
     else:

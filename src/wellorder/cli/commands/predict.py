@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ..engine import check_engine, dask_cluster, engine_options, read_parts_for
-from ..options import INPUT, comparison_options, json_option, output_file, refuse_overwriting, say_understood
+from ..options import (
+    INPUT,
+    comparison_options,
+    json_option,
+    output_file,
+    raw_names_option,
+    refuse_overwriting,
+    say_understood,
+)
 from ..output import print_json
 
 if TYPE_CHECKING:
@@ -15,6 +23,15 @@ if TYPE_CHECKING:
 
     from ...data import PairTable, Table, TableRanker
     from ...standings import Standings
+
+
+class _Wanted(NamedTuple):
+    """Where predictions go, and how they are written."""
+
+    target: str
+    form: str
+    raw_names: bool
+    as_json: bool
 
 
 @click.command(
@@ -42,6 +59,7 @@ Examples:
     "comparisons, csv: left, right, predicted, difference and probabilities; lines: one difference a line.",
 )
 @engine_options
+@raw_names_option
 @json_option
 def command(
     model: str,
@@ -51,6 +69,7 @@ def command(
     form: str,
     engine: str | None,
     scheduler: str | None,
+    raw_names: bool,
     as_json: bool,
     **named: Any,
 ) -> None:
@@ -69,54 +88,52 @@ def command(
     if as_json and (form != "csv" or output is not None):
         raise click.UsageError("--json goes to the terminal, in place of --format and --output; leave those out")
     check_engine(engine, scheduler, items=items, **named)
-    target = "-" if output is None else output
+    wanted = _Wanted("-" if output is None else output, form, raw_names, as_json)
     loaded = load(model)
     if type(loaded).__name__ == "Standings":
-        _predict_votes(loaded, data, target, form, as_json, named)
+        _predict_votes(loaded, data, wanted, named)
         return
     ranker = as_table_model(loaded, model)
     if engine is not None:
         with dask_cluster(scheduler):
-            _predict_scores(ranker, read_parts_for(ranker, data), target, form, as_json)
+            _predict_scores(ranker, read_parts_for(ranker, data), wanted)
         return
     table = say_understood(read_for(ranker, data, items=items, **named))
     if isinstance(table, PairTable):
-        _predict_outcomes(ranker, table, target, form, as_json)
+        _predict_outcomes(ranker, table, wanted)
     else:
-        _predict_scores(ranker, table, target, form, as_json)
+        _predict_scores(ranker, table, wanted)
 
 
-def _predict_votes(
-    standings: Standings, data: tuple[str, ...], target: str, form: str, as_json: bool, named: dict[str, Any]
-) -> None:
+def _predict_votes(standings: Standings, data: tuple[str, ...], wanted: _Wanted, named: dict[str, Any]) -> None:
     from ...data import read_pairs_to_come, write_frame
     from ...standings import predict_pairs
 
-    if form != "csv":
+    if wanted.form != "csv":
         raise click.UsageError("standings predict votes, with three probabilities each; leave --format out")
     found = predict_pairs(standings, read_pairs_to_come(list(data), **named))
-    if as_json:
+    if wanted.as_json:
         print_json(found.to_dicts())
     else:
-        write_frame(target, found)
+        write_frame(wanted.target, found, raw_names=wanted.raw_names)
 
 
-def _predict_outcomes(ranker: TableRanker, pairs: PairTable, target: str, form: str, as_json: bool) -> None:
+def _predict_outcomes(ranker: TableRanker, pairs: PairTable, wanted: _Wanted) -> None:
     from ...data import prediction_frame, write_frame, write_lines
 
-    if form == "trec":
+    if wanted.form == "trec":
         raise click.UsageError("a run holds items, no comparisons; give the file of items, or take --format csv")
     difference = ranker.compare(pairs)
-    if form == "lines":
-        write_lines(target, difference)
+    if wanted.form == "lines":
+        write_lines(wanted.target, difference)
         return
     chances = ranker.predict_proba(pairs) if hasattr(ranker, "predict_proba") else None
     found = prediction_frame(pairs, ranker.predict(pairs), difference, chances)
-    if as_json:
+    if wanted.as_json:
         as_numbers = found.with_columns(_numbers(found["predicted"]))
         print_json(as_numbers.to_dicts())
     else:
-        write_frame(target, found)
+        write_frame(wanted.target, found, raw_names=wanted.raw_names)
 
 
 def _numbers(column: pl.Series) -> pl.Series:
@@ -130,15 +147,15 @@ def _numbers(column: pl.Series) -> pl.Series:
     return column
 
 
-def _predict_scores(ranker: TableRanker, table: Table, target: str, form: str, as_json: bool) -> None:
+def _predict_scores(ranker: TableRanker, table: Table, wanted: _Wanted) -> None:
     from ...data import score_frame, write_frame, write_lines, write_run
 
     scores = ranker.decision_function(table)
-    if form == "trec":
-        write_run(target, table.row_ids(), table.groups, scores)
-    elif form == "lines":
-        write_lines(target, scores)
-    elif as_json:
+    if wanted.form == "trec":
+        write_run(wanted.target, table.row_ids(), table.groups, scores)
+    elif wanted.form == "lines":
+        write_lines(wanted.target, scores)
+    elif wanted.as_json:
         print_json(score_frame(table, scores).to_dicts())
     else:
-        write_frame(target, score_frame(table, scores))
+        write_frame(wanted.target, score_frame(table, scores), raw_names=wanted.raw_names)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import finite, json_option, output_file, read_votes, refuse_overwriting, say_understood, vote_options
+from ..options import (
+    finite,
+    json_option,
+    output_file,
+    raw_names_option,
+    read_votes,
+    refuse_overwriting,
+    say_understood,
+    vote_options,
+)
 from ..output import print_json, progress_bar, say
 from ..standings import print_standings, standings_as_json
 
@@ -76,9 +85,16 @@ Examples:
     "--save", metavar="FILE", callback=output_file, help="Save them, to predict votes with 'wellorder predict'."
 )
 @click.option("--report", metavar="FILE", callback=output_file, help="Write a page for people, in one file.")
+@raw_names_option
 @json_option
 def command(
-    output: str | None, save: str | None, report: str | None, half_life: str | None, as_json: bool, **given: Any
+    output: str | None,
+    save: str | None,
+    report: str | None,
+    half_life: str | None,
+    raw_names: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Rate things that were compared two at a time: which is best, how sure, and what moved the votes.
 
@@ -113,7 +129,7 @@ def command(
     if output is not None:
         from ...data import write_frame
 
-        write_frame(output, standings.table())
+        write_frame(output, standings.table(), raw_names=raw_names)
     if save is not None:
         from ...persistence import save as save_model
 

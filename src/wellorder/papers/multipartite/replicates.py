@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ...estimators import BoostRows, BoostTask, OrderBoost, PlugInRanker, RowRisk
 from ...evaluation import Record
-from ...losses import ROW_LOSSES, GradedRows, RiskAt, likelihood
+from ...losses import ROW_LOSSES, GradedRows, RiskAt, SlopesAt, likelihood
 from ...metrics import order_error_rates, swapped_pairs
 from ...order import Grades
 from ...solvers import BoostResult, Proposal, Rounds, Validation, boost
@@ -89,7 +89,7 @@ class BumpBoost(OrderBoost):
         beside = task.validation.X
         last = -1
 
-        def propose(here: RiskAt) -> Proposal:
+        def propose(here: SlopesAt) -> Proposal:
             nonlocal last
             if self.choice == "random":  # never over the same column again: there would be nothing to gain
                 place = int(rng.choice(np.flatnonzero(bumps.feature != last)))
@@ -118,7 +118,7 @@ class _Candidates:
         self.table = np.hstack([bump(z[:, None], own, width) for z, own in zip(columns, centres, strict=True)])
         self._squares = self.table**2
 
-    def best(self, here: RiskAt, choice: str, *, constant: bool) -> int:
+    def best(self, here: SlopesAt, choice: str, *, constant: bool) -> int:
         """Return the place of the best bump; where scores have a constant, a bump's own mean does not count."""
         slope = np.abs(here.gradient @ self.table)
         if choice == "slope":

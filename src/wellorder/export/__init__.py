@@ -1,0 +1,24 @@
+"""Models written for other runtimes, each file checked against the model before it is kept.
+
+The room is called as the function that everybody wants of it: ``wellorder.export(model, path)``.
+"""
+
+import sys
+from types import ModuleType
+
+from .exporting import Parity, export, find_target
+from .forms import ExportError, Form
+from .reading import form_of
+from .target import Job, Scored, Target
+from .targets import TARGETS
+
+__all__ = ["TARGETS", "ExportError", "Form", "Job", "Parity", "Scored", "Target", "export", "find_target", "form_of"]
+
+
+class _CalledRoom(ModuleType):
+    """A package and a function cannot share a name in Python, as importing the one hides the other; so it is both."""
+
+    __call__ = staticmethod(export)
+
+
+sys.modules[__name__].__class__ = _CalledRoom

@@ -1,0 +1,70 @@
+"""The process that tries cases, and what there is to try."""
+
+from __future__ import annotations
+
+import faulthandler
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from .commands import COMMANDS
+from .estimators import ESTIMATORS
+from .model_files import MODEL_FILES
+from .readers import READERS
+
+TARGETS = {target.name: target for target in (READERS, MODEL_FILES, COMMANDS, ESTIMATORS)}
+ROOM = 6 << 30
+"""Bytes of address space beyond those taken at the start."""
+
+
+def work(names: list[str], seed: int, seconds: float, first: dict[str, int], now: Any, tell: Any) -> None:
+    """Try cases, target by target as their shares are, and tell of them once a second."""
+    faulthandler.enable()
+    _limit_memory()
+    number, spent = dict(first), dict.fromkeys(names, 0.0)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    begin = told = time.monotonic()
+    while (clock := time.monotonic()) - begin < seconds:
+        name = min(names, key=lambda each: spent[each] / TARGETS[each].share)
+        target = TARGETS[name]
+        fault = None
+        for _ in range(1 if name == "commands" else 50):
+            now[0], now[1] = names.index(name), number[name]
+            try:
+                counts[name][target.run(target.case(seed, number[name]))] += 1
+            except Exception as error:
+                counts[name]["fault"] += 1
+                last = traceback.extract_tb(error.__traceback__)[-1]
+                kind = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+                fault = (number[name], kind, f"{kind}: {' '.join(str(error).split())[:500]}")
+            number[name] += 1
+            if fault is not None:
+                break
+        took = time.monotonic() - clock
+        spent[name] += took
+        if fault is not None or time.monotonic() - told > 1.0 or took > 1.0:
+            told = time.monotonic()
+            tell.send((name, dict(counts[name]), took, fault))
+            counts[name].clear()
+            for other in names:
+                if counts[other]:
+                    tell.send((other, dict(counts[other]), 0.0, None))
+                    counts[other].clear()
+        else:
+            tell.send((name, {}, took, None)) if took > 0.2 else None
+    for other in names:
+        tell.send((other, dict(counts[other]), 0.0, None))
+    tell.send(None)
+
+
+def _limit_memory() -> None:
+    """See that a case that asks for gigabytes is a fault, and does not take the machine with it."""
+    try:
+        import resource
+
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, resource.RLIM_INFINITY))
+    except (ImportError, OSError, ValueError):
+        pass
