@@ -288,9 +288,10 @@ def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
     """
     if groups is None:
         return None, 1
-    if np.ndim(groups) == 0:
+    if np.isscalar(groups):
         raise ValueError(
-            f"groups is {groups!r}, and takes one id a row, such as frame['query']; name other options, such as k=10"
+            f"groups should be a 1d array with one id a row, such as frame['query'], and is {groups!r}; other options "
+            "go by their names, such as k=10"
         )
     ids = read_column(groups, "groups")
     if len(ids) != n_rows:
