@@ -84,7 +84,7 @@ class Adviser:
         self._failed: Exception | None = None
 
     def advise(self, n_pairs: int, *, checked: bool = True) -> dict[str, Any]:
-        """Return so many pairs to ask next, and how things stand; how reliably by now if ``checked``, else as last found."""
+        """Return so many pairs to ask next, and how things stand; how reliably: by now, if ``checked``."""
         if self._failed is not None:
             failed, self._failed = self._failed, None
             raise failed
