@@ -299,6 +299,15 @@ def test_an_engine_that_knows_no_missing_values_says_so(tmp_path: Any) -> None:
     assert any("missing 'x0'" in note for note in found.notes)
 
 
+def test_an_engine_of_single_precision_says_that_columns_lie_too_far_from_zero(tmp_path: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 2)) + 1e8, rng.integers(0, 3, 100)
+    trees = wo.OrderBoost(learner="tree", n_estimators=5, n_iter_no_change=None).fit(X, y)
+    with pytest.raises(ExportError, match=r"single precision, seven digits: .* subtract a number"):
+        wo.export(trees, tmp_path / "trees.json", "solr", check=X)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("values", [[5.0, 6.0, 7.0, 8.0], [-8.0, -7.0, -6.0, -5.0], [-1.0, -0.5, 0.5, 1.0]])
 @pytest.mark.parametrize("grade_of_missing", [0, 1])
 def test_a_stand_in_goes_the_ways_of_a_missing_value(values: Any, grade_of_missing: int, tmp_path: Any) -> None:
@@ -406,6 +415,7 @@ def test_what_cannot_be_exported_says_why_and_what_comes_near(tmp_path: Any) -> 
     linear = wo.RankSVM().fit(X, y)
     assert "ranks lists" in refused(wo.MultipleHyperplaneRanker().fit(X, y))
     assert "RankSVM or OrderBoost" in refused(wo.NestedRanker().fit(X, y))
+    assert "to='mlflow'" in refused(wo.NestedRanker().fit(X, y))
     members = [("a", wo.RankSVM()), ("b", wo.RidgeRanker())]
     assert "combine='scores'" in refused(wo.OrderEnsemble(members, combine="borda", weights="equal").fit(X, y))
     assert "a kernel of your own" in refused(wo.RankSVM(kernel=lambda A, B: A @ B.T).fit(X, y))
