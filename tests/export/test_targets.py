@@ -271,6 +271,19 @@ def test_a_reader_of_xgboosts_file_agrees_with_xgboost(tmp_path: Any, monkeypatc
     assert max(theirs.difference, ours.difference) <= 1e-6
 
 
+def test_xgboost_takes_a_matrix_as_the_note_says(tmp_path: Any) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 4)).astype(np.float32)
+    X[:, 1] = 2.0  # no tree looks at it, and the file has it all the same
+    model = wo.OrderBoost(learner="tree", n_estimators=5, n_iter_no_change=None).fit(X, rng.integers(0, 3, 80))
+    found = wo.export(model, tmp_path / "trees.json", "xgboost")
+    assert any("feature_names=booster.feature_names" in note for note in found.notes)
+    booster = xgboost.Booster(model_file=tmp_path / "trees.json")
+    given = xgboost.DMatrix(X, feature_names=booster.feature_names)
+    np.testing.assert_allclose(booster.predict(given, output_margin=True), model.decision_function(X), atol=1e-6)
+
+
 def test_a_file_that_disagrees_is_not_kept(gappy: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model, _ = gappy
 
