@@ -108,6 +108,15 @@ def test_a_linear_model_of_a_table_fills_and_flags_in_every_engine(gappy: Any, t
     assert by_name["ph is missing"] == {"fq": ["*:* -ph:[* TO *]"]}
 
 
+def test_a_mean_that_single_precision_rounds_is_made_up_for(tmp_path: Any) -> None:
+    X = 129.03 + 0.0625 * np.random.default_rng(0).standard_normal((50, 1))
+    model = make_pipeline(StandardScaler(), wo.RidgeRanker()).fit(X, X[:, 0])
+    rows = X.astype(np.float32).astype(float)
+    for to in ("solr", "elasticsearch"):
+        found = wo.export(model, tmp_path / to, to, check=rows)
+        assert found.difference <= 1e-6 * found.range
+
+
 def random_trees(seed: int, holes: bool, n_columns: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     X = np.round(rng.standard_normal((150, n_columns)) * 10.0 ** rng.integers(-3, 4), 3)

@@ -61,6 +61,7 @@ RUNS = [
     Run(("order", "graded.wo", "graded.csv")),
     Run(("order", "graded.wo", "graded.csv", "-o", "out.csv", "--report", "o.html"), ("out.csv", "o.html")),
     Run(("order", "standings.wo", "-o", "out.csv", "--report", "o.html"), ("out.csv", "o.html")),
+    Run(("export", "graded.wo", "-o", "m.sql"), ("m.sql",)),
     Run(("explain", "graded.wo", "graded.csv", MARKUP, ESCAPES)),
     Run(("importance", "graded.wo", "graded.csv", "--repeats", "2")),
     Run(("compare", *GRADED, *QUICK, "--report", "c.html", "--records", "c.jsonl"), ("c.html",), ("c.jsonl",)),

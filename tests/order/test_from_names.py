@@ -99,3 +99,11 @@ def test_names_that_have_no_hash():
 
 def test_ties_of_an_item_with_itself_are_no_contradiction():
     assert len(wo.Comparisons.from_names(["a"], ["a"], [0])) == 1
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "said"), [(["a", "b"], [None, "a"], "right"), (["a", None], ["b", "a"], "left")]
+)
+def test_a_name_that_is_missing_is_told_with_its_side(left, right, said):
+    with pytest.raises(ValueError, match=rf"comparison {int(said == 'left')} has no name for its {said} item"):
+        wo.Comparisons.from_names(left, right, [1, 1])

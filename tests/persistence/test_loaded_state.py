@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import wellorder as wo
-from wellorder.persistence import ModelFileError, checks, decode
+from wellorder.persistence import ModelFileError, arrays, checks, decode
+
+from .boxes import take_apart
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 y = X[:, 0].round()
@@ -62,3 +64,15 @@ def test_only_categories_that_rise_are_found_by_bisection(names, found):
 def test_what_is_quoted_is_cut_from_41_letters_on():
     assert decode._shown("x" * 38) == repr("x" * 38)
     assert decode._shown("x" * 39) == f"'{'x' * 36}..."
+
+
+def test_as_many_axes_as_may_be_are_not_too_many():
+    arrays.check_size((1,) * 32, np.dtype("f8"), 8)
+    with pytest.raises(ModelFileError, match="33 axes is more"):
+        arrays.check_size((1,) * 33, np.dtype("f8"), 8)
+
+
+def test_a_plain_model_is_written_in_the_oldest_format_that_holds_it(tmp_path):
+    wo.save(wo.RankSVM().fit(X, y), tmp_path / "m.wo")
+    manifest, _ = take_apart((tmp_path / "m.wo").read_bytes())
+    assert manifest["version"] == 1

@@ -46,7 +46,7 @@ def test_what_the_package_imports_is_installed_with_it():
 
 def test_what_the_tests_import_is_in_their_extra():
     found = imported_by("tests")
-    allowed = named_in([*PROJECT["dependencies"], *EXTRAS["test"]]) | {"wellorder", "tests", "benchmarks"}
+    allowed = named_in([*PROJECT["dependencies"], *EXTRAS["test"]]) | {"wellorder", "tests", "benchmarks", "tools"}
     assert {name: path for name, path in found.items() if name not in allowed} == {}
 
 

@@ -20,6 +20,7 @@ from ..scoring import list_scores
 from ..standings import Standings
 from ..suggest import suggest
 from ..sweeps import Array, Floats
+from ..whole_files import whole_file
 from ..writing import counted
 from .forms import ExportError, Form
 from .reading import form_of, form_or_columns
@@ -298,5 +299,6 @@ def _put_in_place(aside: Path, place: Path) -> tuple[str, ...]:
         if (aside / name).is_dir():
             shutil.move(aside / name, place.parent / name)
         else:
-            os.replace(aside / name, place.parent / name)
+            with open(aside / name, "rb") as written, whole_file(place.parent / name) as out:
+                shutil.copyfileobj(written, out)
     return (str(place), *(str(place.parent / name) for name in names if name != place.name))
