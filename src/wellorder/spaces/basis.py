@@ -266,8 +266,8 @@ class Bumps:
         standard, width = Standard(*(arrays[name] for name in _STANDARD)), arrays["width"]
         if width.dtype != np.float64 or width.shape != (1,):
             raise ValueError("the bumps' width is not one number")
-        own = (arrays[name] for name in ("feature", "centre", "weight"))
-        return cls(standard, float(width[0]), *own, arrays.get("sign"))
+        feature, centre, weight = (arrays[name] for name in ("feature", "centre", "weight"))
+        return cls(standard, float(width[0]), feature, centre, weight, arrays.get("sign"))
 
     def check(self, n_features: int) -> None:
         """Raise an error where parts read from a file do not fit together."""

@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from .arrays import Floats, Ints, ranges
+from .arrays import Floats, Ints, ranges, sums_at
 from .dispatch import THREADS_FROM, jit, parallel_map, use_compiled
 
 Change = Literal["discounts", "precisions", "cascade"]
@@ -257,12 +257,13 @@ def _sums_by_pairs(places: PlacedLists, scores: Floats, loss: HeldLoss) -> Place
     weigh = _discount_weights if places.change == "discounts" else _precision_weights
     weight, side = np.abs(apart) * weigh(places.drops, rows, above, below), np.sign(apart)
     value, slope, bend = (weight * each for each in _losses(loss, side * (rows.score[above] - rows.score[below])))
-    pull = np.bincount(above, side * slope, minlength=n) - np.bincount(below, side * slope, minlength=n)
-    diagonal = np.bincount(above, bend, minlength=n) + np.bincount(below, bend, minlength=n)
+    pull = sums_at(above, side * slope, minlength=n) - sums_at(below, side * slope, minlength=n)
+    diagonal = sums_at(above, bend, minlength=n) + sums_at(below, bend, minlength=n)
     back = np.empty(n, np.int64)
     back[order] = np.arange(n)
-    totals = (np.bincount(rows.list_of[above], each, minlength=n_lists) for each in (value, weight))
-    return PlaceSums(*totals, -pull[back], diagonal[back])
+    at = rows.list_of[above]
+    risk, total = sums_at(at, value, minlength=n_lists), sums_at(at, weight, minlength=n_lists)
+    return PlaceSums(risk, total, -pull[back], diagonal[back])
 
 
 def _from_the_top(places: PlacedLists, scores: Floats) -> tuple[Ints, _Places]:
@@ -273,7 +274,7 @@ def _from_the_top(places: PlacedLists, scores: Floats) -> tuple[Ints, _Places]:
     is_first = np.ones(n, dtype=bool)
     is_first[1:] = (list_of[1:] != list_of[:-1]) | (score[1:] != score[:-1])
     first, run = np.flatnonzero(is_first), np.cumsum(is_first) - 1
-    size, relevant = np.bincount(run), np.bincount(run, gain)
+    size, relevant = np.bincount(run), sums_at(run, gain)
     upto, list_of_run = np.cumsum(relevant) - relevant, list_of[first]
     begins_list = np.searchsorted(list_of_run, list_of_run)
     rows = _Places(list_of, score, gain, run, first - bounds[list_of_run], size, relevant, upto - upto[begins_list])
@@ -294,8 +295,8 @@ def _discount_weights(drops: Floats, rows: _Places, above: Ints, below: Ints) ->
     m, n_runs = rows.size[run].astype(float), len(rows.size)
     left = np.append(np.cumsum(drops[::-1])[::-1], 0.0)  # Σ δ from each place on
     end = np.minimum(rows.begin + rows.size, len(drops))
-    mean = np.bincount(run, drop * t / m, minlength=n_runs) + left[end]
-    inside = np.bincount(run, drop * 2.0 * t * (m - t) / (m * np.maximum(m - 1.0, 1.0)), minlength=n_runs)
+    mean = sums_at(run, drop * t / m, minlength=n_runs) + left[end]
+    inside = sums_at(run, drop * 2.0 * t * (m - t) / (m * np.maximum(m - 1.0, 1.0)), minlength=n_runs)
     of_above, of_below = rows.run[above], rows.run[below]
     return np.where(of_above == of_below, inside[of_above], mean[of_above] - mean[of_below])
 
@@ -307,7 +308,7 @@ def _precision_weights(drops: Floats, rows: _Places, above: Ints, below: Ints) -
     others, others_2 = np.maximum(m - 1.0, 1.0), np.maximum(m - 2.0, 1.0)
 
     def over_places(values: Floats) -> Floats:
-        return np.bincount(run, drop * values, minlength=len(rows.size))
+        return sums_at(run, drop * values, minlength=len(rows.size))
 
     in_hit = over_places(t / m * (1.0 + found + (t - 1.0) * (h - 1.0) / others))
     in_miss = over_places(t / m * (1.0 + found + (t - 1.0) * h / others))
