@@ -257,6 +257,7 @@ def _boosted(model: Any) -> Score:
         feature=part["feature"],
         centre=part["centre"],
         weight=part["weight"],
+        rises=part.get("sign", np.zeros(len(part["mean"]), np.int64))[part["feature"]] != 0,
     )
     return _plain(bumps, float(model.constant_), _width(model))
 
