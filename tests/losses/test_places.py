@@ -10,6 +10,8 @@ import wellorder as wo
 from wellorder.losses import LOSSES, PlaceRisk
 from wellorder.metrics import METRICS, parse
 
+pytestmark = pytest.mark.usefixtures("form")
+
 HELD = {"exponential": "exponential", "logistic": "logistic", "squared_hinge": "squared_hinge"}
 CHANGES = {
     "ndcg": swap_changes.ndcg,

@@ -210,6 +210,7 @@ def of_other_data() -> list[tuple[str, Any, Any]]:
         ("text levels", wo.RankSVM(levels=levels).fit(X, grades), X),
         ("text classes", wo.SVOR(levels=levels).fit(X, grades), X),
         ("trees with gaps", wo.OrderBoost(learner="tree", n_estimators=2, min_samples_leaf=2).fit(GAPS, Y), GAPS),
+        ("rises", wo.OrderBoost(n_estimators=3, monotone={0: 1}).fit(X, Y), X),
         ("trees of names", TableRanker(trees, target="quality").fit(FRAME), FRAME),
         ("wide", wo.data.TableEncoder().fit(SPARSE), SPARSE),
         ("compared", wo.OrderEnsemble(members).fit(X, COMPARISONS), X),

@@ -204,8 +204,8 @@ def test_arrays_that_lie(path, parts, content, reason):
 
 def test_newer_and_senseless_versions(path, parts):
     manifest, members, _ = parts
-    newer = {**manifest, "version": 3, "new": 1, "written_by": {"wellorder": "7.1"}}
-    refuse(path, put_together(newer, members), r"format version 3, written by wellorder 7\.1; .* update wellorder")
+    newer = {**manifest, "version": 4, "new": 1, "written_by": {"wellorder": "7.1"}}
+    refuse(path, put_together(newer, members), r"format version 4, written by wellorder 7\.1; .* update wellorder")
     for version in (0, -1, "1", None, True, 1.0, [1]):
         refuse(path, put_together({**manifest, "version": version}, members), "does not say which version")
     for field in manifest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import ndtr
 from tests.reference import bumps as reference
 
 from wellorder.spaces import basis
@@ -31,6 +32,9 @@ def mixed_columns(rng, n=600):
     ).astype(float)
 
 
+SIGN = np.array([1, -1, 1, -1, 1, -1])
+
+
 @pytest.fixture
 def data():
     rng = np.random.default_rng(0)
@@ -46,9 +50,19 @@ def test_scores_equal_the_reference(data, form_of_x):
     X, weight, *_ = data
     rng = np.random.default_rng(1)
     feature, centre, height = rng.integers(0, 6, 30), rng.standard_normal(30), rng.standard_normal(30)
-    bumps = Bumps.add_up(Standard.fit(form_of_x(X), weight), 0.5, feature, centre, height)
-    expected = reference.scores(reference.standardise(X, X, weight), feature, centre, height, 0.5)
-    np.testing.assert_allclose(bumps.scores(form_of_x(X)), expected, rtol=1e-7, atol=1e-7)
+    for sign in (None, SIGN):
+        bumps = Bumps.add_up(Standard.fit(form_of_x(X), weight), 0.5, feature, centre, height, sign)
+        expected = reference.scores(reference.standardise(X, X, weight), feature, centre, height, 0.5, sign)
+        np.testing.assert_allclose(bumps.scores(form_of_x(X)), expected, rtol=1e-7, atol=1e-7)
+
+
+def test_a_rise_is_the_integral_of_its_tent():
+    z = np.linspace(-4, 4, 100_001)
+    tent = np.maximum(0.0, 1 - np.abs(z - 0.3) / np.sqrt(3.0)) / np.sqrt(3.0)
+    step = z[1] - z[0]
+    assert np.sum(tent * (z - 0.3) ** 2) * step == pytest.approx(0.5, abs=1e-6)
+    np.testing.assert_allclose(basis.rise(z, 0.3, 0.5), np.cumsum(tent) * step, atol=1e-4)
+    assert np.abs(basis.rise(z, 0.3, 0.5) - ndtr((z - 0.3) / np.sqrt(0.5))).max() < 0.017
 
 
 def test_the_same_bump_twice_is_one():
@@ -97,15 +111,18 @@ def test_columns_of_few_values_are_searched_exactly(data, form):
 
 
 @pytest.mark.parametrize("form_of_x", [np.asarray, sp.csr_array])
-def test_every_candidate_has_the_references_gain(data, form, form_of_x):
+@pytest.mark.parametrize("signed", [0, 1, -1])
+def test_every_candidate_has_the_references_gain(data, form, form_of_x, signed):
     X, weight, gradient, curvature = data
     Z = reference.standardise(X, X, weight)
-    search = BumpSearch(form_of_x(X), weight, 0.5)
+    search = BumpSearch(form_of_x(X), weight, 0.5, SIGN * signed)
     payload = np.stack([gradient, curvature])
     assert [column.feature for column in search._columns] == [0, 1, 2, 3, 5]  # the constant one offers nothing
     for number, column in enumerate(search._columns):
         found = search._gains(number, payload, payload.sum(axis=1))
-        expected = reference.gains(Z, gradient, curvature, 0.5, column.feature, column.centres)
+        expected = reference.gains(
+            Z, gradient, curvature, 0.5, column.feature, column.centres, SIGN[column.feature] * signed
+        )
         exact = len(column.nodes.share) == 0
         np.testing.assert_allclose(found, expected, rtol=1e-6 if exact else 5e-3, atol=1e-3 * expected.max())
 
@@ -174,12 +191,17 @@ def test_node_sums(form, listed, shared):
         {"width": np.array([-1.0])},
         {"width": np.array([1j])},
         {"width": np.array([0.5, 0.5])},
+        {"sign": np.array([1])},
+        {"sign": np.array([1.0, 0.0])},
+        {"sign": np.array([2, 0])},
+        {"sign": np.array([0, -1])},
     ],
     ids=str,
 )
 def test_parts_that_do_not_fit_are_refused(changes):
     bumps = Bumps.add_up(plain(2), 0.5, [0, 1], [0.0, 1.0], [1.0, 2.0])
-    Bumps.from_arrays(bumps.to_arrays()).check(2)
+    for known in ({}, {"sign": np.array([1, 0])}):
+        Bumps.from_arrays(bumps.to_arrays() | known).check(2)
     with pytest.raises(ValueError, match="bump"):
         Bumps.from_arrays(bumps.to_arrays() | changes).check(2)
 
@@ -214,8 +236,9 @@ def test_entries_given_in_parts_add_up(data, form):
         np.testing.assert_array_equal(part, kept)
 
 
+@pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("form_of_x", [np.asarray, sp.csr_array])
-def test_many_small_columns_are_searched_at_once_with_the_same_gains(monkeypatch, form_of_x):
+def test_many_small_columns_are_searched_at_once_with_the_same_gains(monkeypatch, form_of_x, signed):
     rng = np.random.default_rng(3)
     n = 300
     X = np.column_stack(
@@ -230,10 +253,11 @@ def test_many_small_columns_are_searched_at_once_with_the_same_gains(monkeypatch
         keys = [(int(k), c) for feature, centres, _ in listed for k, c in zip(feature, centres, strict=True)]
         return dict(zip(keys, np.concatenate([gain for *_, gain in listed]).tolist(), strict=True))
 
-    packed = BumpSearch(form_of_x(X), weight, 0.5)
+    sign = rng.integers(-1, 2, 93) if signed else None
+    packed = BumpSearch(form_of_x(X), weight, 0.5, sign)
     assert packed._packed
     monkeypatch.setattr(basis, "_MANY_COLUMNS", 10**9)
-    one_by_one = BumpSearch(form_of_x(X), weight, 0.5)
+    one_by_one = BumpSearch(form_of_x(X), weight, 0.5, sign)
     assert not one_by_one._packed
     assert gains(packed) == pytest.approx(gains(one_by_one), rel=1e-9, abs=1e-12)
     assert packed.best(gradient, curvature) == one_by_one.best(gradient, curvature)

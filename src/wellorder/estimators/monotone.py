@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..spaces import Forest, monotone_violation
+from ..spaces import Bumps, Forest, monotone_violation
 from ..sweeps import Array, Floats, Ints
 from .column_places import column_place
 
@@ -64,8 +64,8 @@ def keeps_monotone(model: Any) -> bool:
 def refuse_monotone(why: str) -> ValueError:
     """Return an error for a model that cannot keep it exactly."""
     return ValueError(
-        f"monotone= cannot be kept exactly with {why}; OrderBoost(learner='tree'), BoostedTrees, linear RankSVM and "
-        "ProportionalOdds (with a finite C) can, and an OrderEnsemble of these"
+        f"monotone= cannot be kept exactly with {why}; OrderBoost (with trees or bumps), BoostedTrees, linear RankSVM "
+        "and ProportionalOdds (with a finite C) can, and an OrderEnsemble of these"
     )
 
 
@@ -76,6 +76,15 @@ def check_trees_monotone(forest: Forest, scores: Callable[[Any], Floats], X: Any
     if (found := monotone_violation(forest, signs)) is not None:
         raise NotMonotoneError(f"LightGBM has not kept monotone=: {found}; please report it")
     check_rows_monotone(scores, X, signs)
+
+
+def check_bumps_monotone(bumps: Bumps, X: Any, signs: Ints | None) -> None:
+    """Raise an error where additive scores break a constraint, by the signs of their pieces or on training rows."""
+    if signs is None:
+        return
+    if bumps.sign is None or (signs != bumps.sign).any() or (signs[bumps.feature] * bumps.weight < 0).any():
+        raise NotMonotoneError("a column has a piece of the wrong sign")
+    check_rows_monotone(bumps.scores, X, signs)
 
 
 def check_linear_monotone(coef: Floats, X: Any, signs: Ints | None) -> None:

@@ -61,7 +61,7 @@ from .boosting import (
 )
 from .column_places import column_places
 from .metric_boosting import metric_task
-from .monotone import check_trees_monotone
+from .monotone import check_bumps_monotone, check_trees_monotone
 from .ordinal_model import OrdinalModel
 from .tree_columns import TreeInput, number_categories
 
@@ -140,8 +140,9 @@ class OrderBoost(TreeInput, OrdinalModel):
     categories : sequence of columns or mask, default=None
         The columns whose values are names, by name or place; for trees only, which split such a column into two sets.
     monotone : dict from columns to +1 or −1, or one for each column, default=None
-        Where more is never worse (+1), or never better (−1), by name or place, all other columns held; for trees only,
-        whose structure is checked after the fit.
+        Where more is never worse (+1), or never better (−1), by name or place, all other columns held. Trees are
+        checked leaf by leaf after the fit; in place of bumps such a column has smooth rises from 0 to 1, with weights
+        of its sign. Not with a learner of your own.
     subsample, max_features : float, default=1.0
         The share of the rows that each tree is grown from, drawn anew, and of the columns that each split may look at;
         for trees only.
@@ -174,7 +175,7 @@ class OrderBoost(TreeInput, OrdinalModel):
     constant_ : float
         Added to the scores; with loss="squared" it makes them grades, else it is zero.
     pieces_ : dict of arrays
-        The bumps, or the trees.
+        The bumps and rises, or the trees.
     learners_, learner_weights_ : list, array
         The fitted regressors and their weights, with a learner of your own.
     gains_, risk_falls_ : arrays of shape (d,)
@@ -318,6 +319,8 @@ class OrderBoost(TreeInput, OrdinalModel):
         self._store(task, result)
         if isinstance(result.pieces, Forest):
             check_trees_monotone(result.pieces, result.pieces.scores, X, signs)
+        elif isinstance(result.pieces, Bumps):
+            check_bumps_monotone(result.pieces, X, signs)
         if result.n_rounds == 0:
             why = "no column varies" + ", or min_samples_leaf leaves no split" * (self.learner == "tree")
             warnings.warn(f"no piece lowers the risk: {why}; every score is the same", OneScoreWarning, stacklevel=3)
@@ -410,6 +413,9 @@ class OrderBoost(TreeInput, OrdinalModel):
     def _is_trees(self) -> bool:
         return isinstance(self.learner, str) and self.learner == "tree"
 
+    def _can_be_monotone(self) -> bool:
+        return isinstance(self.learner, str)
+
     @property
     def _takes_missing(self) -> bool:
         if isinstance(self.learner, BaseEstimator):
@@ -431,7 +437,9 @@ class OrderBoost(TreeInput, OrdinalModel):
             return boost_learner(task.X, self.learner, task.risk, task.validation, rounds, rng=rng, rule=rule)
         if self.learner == "gaussian":
             weight = task.risk.weight
-            return boost_bumps(task.X, weight, task.risk, task.validation, rounds, width=self.width, rule=rule)
+            return boost_bumps(
+                task.X, weight, task.risk, task.validation, rounds, width=self.width, signs=task.signs, rule=rule
+            )
         leaves, fewest = tree_size(task.X.shape[0], in_lists)
         shape = TreeShape(
             max_leaf_nodes=leaves if self.max_leaf_nodes == "auto" else self.max_leaf_nodes,

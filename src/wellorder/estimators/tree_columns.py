@@ -108,8 +108,8 @@ class TreeInput:
         signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
         if signs is None:
             return None
-        if not self._is_trees:
-            raise refuse_monotone("this learner")
+        if not self._can_be_monotone():
+            raise refuse_monotone("a learner of your own")
         both = [k for k in self._known_categories if signs[k]]
         if both:
             named = getattr(self, "feature_names_in_", range(X.shape[1]))[both[0]]
@@ -131,8 +131,9 @@ class TreeInput:
         return tags
 
     def _format_version(self) -> int:
-        """Trees that were read from a file of version 1 stay what they were."""
-        return 2 if "missing_left" in getattr(self, "pieces_", {}) else 1
+        """Trees that were read from a file of version 1 stay what they were; rises beside bumps are of version 3."""
+        held = getattr(self, "pieces_", {})
+        return 3 if "sign" in held else 2 if "missing_left" in held else 1
 
     def _tree_state(self) -> dict[str, Part]:
         return {"categories_": absent_or(both(categories_part(), checked(self._check_categories)))}

@@ -150,7 +150,8 @@ class BumpSum:
     """Σ_m weight_m · exp(−(z_k − centre_m)² / (2 · width)) with k = feature_m and z_k = (x_k − mean_k) / scale_k.
 
     ``mean``, ``scale``, ``low`` and ``high`` have one entry a feature of the piece; an x_k beyond low_k or high_k is
-    taken for that end.
+    taken for that end. Where ``rises[m]``, the piece is ½a² + ½ − ½b² instead, with t = (z_k − centre_m) / √(6 · width)
+    between −1 and 1, a = 1 + min(t, 0) and b = 1 − max(t, 0).
     """
 
     mean: Floats
@@ -161,6 +162,7 @@ class BumpSum:
     feature: Ints
     centre: Floats
     weight: Floats
+    rises: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -525,7 +527,10 @@ def evaluate(function: Function, x: Floats) -> Floats:
         case BumpSum():
             z = (np.clip(x, function.low, function.high) - function.mean) / function.scale
             away = z[:, function.feature] - function.centre
-            return np.asarray(np.exp(away * away * (-0.5 / function.width)) @ function.weight)
+            t = np.clip(away / np.sqrt(6.0 * function.width), -1.0, 1.0)
+            rise = 0.5 * (1.0 + np.minimum(t, 0.0)) ** 2 + 0.5 - 0.5 * (1.0 - np.maximum(t, 0.0)) ** 2
+            height = np.where(function.rises, rise, np.exp(away * away * (-0.5 / function.width)))
+            return np.asarray(height @ function.weight)
         case StepSum():
             return np.asarray((x[:, function.feature] > function.threshold) @ function.weight)
 

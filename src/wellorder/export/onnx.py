@@ -440,6 +440,8 @@ def _function(graph: GraphWriter, x: Value, function: Function) -> Value:
     match function:
         case Linear():
             return _product(graph, x, function.weights[:, None])
+        case KernelSum() if not len(function.rows):  # a function that is zero, where levels overlap too much
+            return _zeros(graph, x)
         case KernelSum(kernel="linear"):
             return _product(graph, x, (function.rows.T @ function.weights)[:, None])
         case KernelSum(kernel="rbf"):
@@ -485,7 +487,7 @@ def _powers(graph: GraphWriter, x: Value, kernel: KernelSum) -> Value:
 
 
 def _bumps(graph: GraphWriter, x: Value, bumps: BumpSum) -> Value:
-    """Σ_m w_m exp(−(z − c_m)² / 2σ²), z being standardised columns; those that no bump stands on are left out."""
+    """Σ_m w_m exp(−(z − c_m)² / 2σ²), z being standardised columns, and rises; columns without either are left out."""
     if not len(bumps.weight):
         return _zeros(graph, x)
     used, place = np.unique(bumps.feature, return_inverse=True)
@@ -493,11 +495,27 @@ def _bumps(graph: GraphWriter, x: Value, bumps: BumpSum) -> Value:
     for operator, part in (("Max", bumps.low), ("Min", bumps.high), ("Sub", bumps.mean), ("Div", bumps.scale)):
         z = graph.add(operator, z, part[used])
     parts = []
-    for block in _blocks(len(bumps.weight)):
-        away = graph.add("Sub", graph.add("Gather", z, place[block], axis=1), bumps.centre[block])
-        heights = graph.add("Exp", graph.add("Mul", graph.add("Mul", away, away), -0.5 / bumps.width))
-        parts.append(graph.add("MatMul", heights, bumps.weight[block, None]))
+    for rises in (False, True):
+        chosen = np.flatnonzero(bumps.rises == rises)
+        for block in _blocks(len(chosen)):
+            mine = chosen[block]
+            away = graph.add("Sub", graph.add("Gather", z, place[mine], axis=1), bumps.centre[mine])
+            heights = _rises(graph, away, bumps.width) if rises else _bells(graph, away, bumps.width)
+            parts.append(graph.add("MatMul", heights, bumps.weight[mine, None]))
     return _added(graph, parts)
+
+
+def _bells(graph: GraphWriter, away: Value, width: float) -> Value:
+    return graph.add("Exp", graph.add("Mul", graph.add("Mul", away, away), -0.5 / width))
+
+
+def _rises(graph: GraphWriter, away: Value, width: float) -> Value:
+    """½a² + (½ − ½b²), with a = 1 + min(t, 0) and b = 1 − max(t, 0)."""
+    t = graph.add("Clip", graph.add("Div", away, np.sqrt(6.0 * width)), -1.0, 1.0)
+    low = graph.add("Add", graph.add("Min", t, 0.0), 1.0)
+    high = graph.add("Sub", 1.0, graph.add("Max", t, 0.0))
+    squares = [graph.add("Mul", graph.add("Mul", each, each), 0.5) for each in (low, high)]
+    return graph.add("Add", squares[0], graph.add("Sub", 0.5, squares[1]))
 
 
 def _zeros(graph: GraphWriter, x: Value) -> Value:

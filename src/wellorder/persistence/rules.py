@@ -23,9 +23,10 @@ class ModelFileWarning(UserWarning):
 
 
 FORMAT = "wellorder-model"
-VERSION = 2
+VERSION = 3
 """The newest version of the format that is read. A file says the first one in which it means what it does; every older
-one stays readable. Version 2: trees that know where missing values go, and sets of categories."""
+one stays readable. Version 2: trees that know where missing values go, and sets of categories. Version 3: rises beside
+bumps."""
 
 MOST_NESTED = 64
 """Values within values: more than any pipeline of pipelines needs, and far from Python's own limit."""

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..deadline import time_is_up, warn_of_time
 from ..losses import RiskAt, SlopesAt
 from ..spaces import Bumps, BumpSearch, Steps, StepSearch, by_columns
-from ..sweeps import Floats, dot
+from ..sweeps import Floats, Ints, dot
 
 Risk: TypeAlias = Callable[[Floats], SlopesAt]
 """The risk of the training rows' scores, as a mean over rows: n·R(s)/ΣW for pairs, so that steps mean the same."""
@@ -244,27 +244,34 @@ def boost_bumps(
     rounds: Rounds,
     *,
     width: float = 0.5,
+    signs: Ints | None = None,
     rule: StepRule | None = None,
 ) -> BoostResult:
     """Add the best bump in each round; ``weight`` is each row's, zero where it takes no part.
 
-    A round costs the risk's own price a few times, and O(rows × columns) for the choice.
+    Columns with a sign get rises of that sign. A round costs the risk's own price a few times, and O(rows × columns)
+    for the choice.
     """
     X = by_columns(X)
-    search = BumpSearch(X, weight, width)
+    search = BumpSearch(X, weight, width, signs)
     beside = None if validation is None else by_columns(validation.X)
 
     def propose(here: SlopesAt) -> Proposal | None:
         best = search.best(here.gradient, here.hessian_diagonal())
         if best is None:
             return None
-        one = Bumps.add_up(search.standard, width, [best.feature], [best.centre], [1.0])
-        return Proposal(best, one.scores(X), None if beside is None else one.scores(beside))
+        sign = 1 if signs is None or not signs[best.feature] else int(signs[best.feature])
+        one = Bumps.add_up(search.standard, width, [best.feature], [best.centre], [sign], signs)
+        values = one.scores(X)
+        if signs is not None and signs[best.feature] and not dot(here.gradient, values) < 0:
+            return None  # what the choice takes for a gain is the rounding of its grid
+        return Proposal((best, sign), values, None if beside is None else one.scores(beside))
 
     sizes = X.shape[0], 0 if beside is None else beside.shape[0]
     found = boost(propose, risk, sizes, validation, rounds, rule)
-    features, centres = [best.feature for best in found.pieces], [best.centre for best in found.pieces]
-    bumps = Bumps.add_up(search.standard, width, features, centres, found.weights)
+    features, centres = [best.feature for best, _ in found.pieces], [best.centre for best, _ in found.pieces]
+    weights = found.weights * np.array([sign for _, sign in found.pieces], dtype=float)
+    bumps = Bumps.add_up(search.standard, width, features, centres, weights, signs)
     return BoostResult(bumps, found.train_risk, found.validation_risk)
 
 

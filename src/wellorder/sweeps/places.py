@@ -25,9 +25,10 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
-from .arrays import Floats, Ints
-from .dispatch import THREADS_FROM, jit, parallel_map
+from .arrays import Floats, Ints, ranges, sums_at
+from .dispatch import THREADS_FROM, jit, parallel_map, use_compiled
 
 Change = Literal["discounts", "precisions", "cascade"]
 """How a metric changes with a swap: its φ."""
@@ -128,6 +129,8 @@ class PlaceSums(NamedTuple):
 def place_sums(places: PlacedLists, scores: Floats, loss: HeldLoss) -> PlaceSums:
     """Sum a loss over all pairs, weighed by what their swap would change at these scores."""
     n = len(scores)
+    if places.change != "cascade" and not use_compiled(_n_pairs(places) // _PAIRS_A_ROW):
+        return _sums_by_pairs(places, scores, loss)
     whole = [(places, slice(0, n))]
     parts = parallel_map(lambda part: _part_sums(part, scores, loss), whole if n < THREADS_FROM else _cut(places), n)
     return PlaceSums(*(np.concatenate(each) for each in zip(*parts, strict=True)))
@@ -212,6 +215,126 @@ def _weigh(change: Change, lists: _ScoredLists, runs: _Runs) -> _Weights:
     else:
         _weigh_cascade(lists, runs, weights, np.zeros((3, len(lists.drops) + 2)), -1)
     return weights
+
+
+# --------------------------------------------------------------------------------------------------
+# Few pairs, one by one, in NumPy: nobody waits for a compiler. A cascade's expectations over ties are compiled always.
+
+
+_PAIRS_A_ROW = 10
+"""So many pairs are as much work, in NumPy, as a row of other sweeps."""
+
+
+def _n_pairs(places: PlacedLists) -> int:
+    """Count the pairs of rows that are visited where all rows of each list are tied: no more than that."""
+    sizes = np.diff(places.bounds)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+class _Places(NamedTuple):
+    """Rows from the top of each list to its end, in runs of equal scores; a run's number is its place among all."""
+
+    list_of: Ints  # of each row
+    score: Floats
+    gain: Floats
+    run: Ints
+    begin: Ints  # of each run: how many rows of its list stand above
+    size: Ints
+    relevant: Floats  # of each run: the sum of its gains
+    found: Floats  # and of those above it in the list
+
+
+def _sums_by_pairs(places: PlacedLists, scores: Floats, loss: HeldLoss) -> PlaceSums:
+    """Sum over listed pairs with a row in a run that reaches into the first k places."""
+    n, n_lists = len(scores), len(places.bounds) - 1
+    order, rows = _from_the_top(places, scores)
+    stop = places.bounds[1:][rows.list_of]
+    n_below = np.where(rows.begin[rows.run] < len(places.drops), stop - np.arange(n) - 1, 0)
+    above, below = np.repeat(np.arange(n), n_below), ranges(np.arange(n) + 1, n_below)
+    apart = rows.gain[above] - rows.gain[below]
+    some = apart != 0.0
+    above, below, apart = above[some], below[some], apart[some]
+    weigh = _discount_weights if places.change == "discounts" else _precision_weights
+    weight, side = np.abs(apart) * weigh(places.drops, rows, above, below), np.sign(apart)
+    value, slope, bend = (weight * each for each in _losses(loss, side * (rows.score[above] - rows.score[below])))
+    pull = sums_at(above, side * slope, minlength=n) - sums_at(below, side * slope, minlength=n)
+    diagonal = sums_at(above, bend, minlength=n) + sums_at(below, bend, minlength=n)
+    back = np.empty(n, np.int64)
+    back[order] = np.arange(n)
+    at = rows.list_of[above]
+    risk, total = sums_at(at, value, minlength=n_lists), sums_at(at, weight, minlength=n_lists)
+    return PlaceSums(risk, total, -pull[back], diagonal[back])
+
+
+def _from_the_top(places: PlacedLists, scores: Floats) -> tuple[Ints, _Places]:
+    n, bounds = len(scores), places.bounds
+    list_of = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    order = np.lexsort((-scores, list_of))
+    score, gain = scores[order], places.gain[order]
+    is_first = np.ones(n, dtype=bool)
+    is_first[1:] = (list_of[1:] != list_of[:-1]) | (score[1:] != score[:-1])
+    first, run = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+    size, relevant = np.bincount(run), sums_at(run, gain)
+    upto, list_of_run = np.cumsum(relevant) - relevant, list_of[first]
+    begins_list = np.searchsorted(list_of_run, list_of_run)
+    rows = _Places(list_of, score, gain, run, first - bounds[list_of_run], size, relevant, upto - upto[begins_list])
+    return order, rows
+
+
+def _reached(drops: Floats, rows: _Places) -> tuple[Ints, Floats, Floats]:
+    """Return, of each place that a run reaches, the run, t of its rows that stand there or above, and δ."""
+    n_reached = np.clip(len(drops) - rows.begin, 0, rows.size)
+    place = ranges(rows.begin, n_reached)
+    run = np.repeat(np.arange(len(rows.size)), n_reached)
+    return run, place - rows.begin[run] + 1.0, drops[place]
+
+
+def _discount_weights(drops: Floats, rows: _Places, above: Ints, below: Ints) -> Floats:
+    """As in :func:`_weigh_discounts`."""
+    run, t, drop = _reached(drops, rows)
+    m, n_runs = rows.size[run].astype(float), len(rows.size)
+    left = np.append(np.cumsum(drops[::-1])[::-1], 0.0)  # Σ δ from each place on
+    end = np.minimum(rows.begin + rows.size, len(drops))
+    mean = sums_at(run, drop * t / m, minlength=n_runs) + left[end]
+    inside = sums_at(run, drop * 2.0 * t * (m - t) / (m * np.maximum(m - 1.0, 1.0)), minlength=n_runs)
+    of_above, of_below = rows.run[above], rows.run[below]
+    return np.where(of_above == of_below, inside[of_above], mean[of_above] - mean[of_below])
+
+
+def _precision_weights(drops: Floats, rows: _Places, above: Ints, below: Ints) -> Floats:
+    """As in :func:`_weigh_precisions`."""
+    run, t, drop = _reached(drops, rows)
+    m, h, found = rows.size[run].astype(float), rows.relevant[run], rows.found[run]
+    others, others_2 = np.maximum(m - 1.0, 1.0), np.maximum(m - 2.0, 1.0)
+
+    def over_places(values: Floats) -> Floats:
+        return sums_at(run, drop * values, minlength=len(rows.size))
+
+    in_hit = over_places(t / m * (1.0 + found + (t - 1.0) * (h - 1.0) / others))
+    in_miss = over_places(t / m * (1.0 + found + (t - 1.0) * h / others))
+    out_hit = over_places((m - t) / m * (1.0 + found + t * (h - 1.0) / others))
+    out_miss = over_places((m - t) / m * (found + t * h / others))
+    plain = over_places(found + t * h / m)
+    mixed = over_places(2.0 * t * (m - t) / (m * others) * (1.0 + found + (t - 1.0) * (h - 1.0) / others_2))
+    upto, ones_upto = np.cumsum(plain), np.cumsum(over_places(np.ones(len(t))))
+    a, b = rows.run[above], rows.run[below]
+    is_hit = rows.gain[above] > 0.0
+    between = upto[b - 1] - upto[a] + np.where(is_hit, 0.0, ones_upto[b - 1] - ones_upto[a])
+    ends = np.where(is_hit, in_hit[a] + out_miss[b], in_miss[a] + out_hit[b])
+    return np.where(a == b, mixed[a], ends + between)
+
+
+def _losses(loss: HeldLoss, d: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return ℓ(d), −ℓ'(d) and ℓ''(d), as :func:`_loss` does."""
+    if loss == "exponential":
+        with np.errstate(over="ignore"):
+            value = np.exp(-d)
+        return value, value, value
+    if loss == "logistic":
+        down = expit(-d)
+        return np.logaddexp(0.0, -d), down, down * (1.0 - down)
+    short = np.maximum(1.0 - d, 0.0)
+    return short * short, 2.0 * short, np.where(d < 1.0, 2.0, 0.0)
 
 
 # --------------------------------------------------------------------------------------------------
