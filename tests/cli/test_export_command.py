@@ -43,15 +43,16 @@ def test_json_says_what_was_written(run, wines):
 def test_what_cannot_be_done_is_one_line(run, wines):
     run("fit", wines, "--target", "quality", "--item", "name", "--model", "rank-svm-rbf", "-o", "wines.wo")
     for arguments, word in (
-        (("-o", "wines.sql"), "kernels"),
-        (("-o", "wines.bin"), "say to="),
+        (("-o", "wines.sql"), "kernels or bumps; "),
+        (("-o", "wines.bin"), "say --to, one of"),
         (("-o", "wines.txt", "--to", "ligthgbm"), "did you mean"),
-        (("-o", "wines.onnx", "--table", "x"), "is no option"),
+        (("-o", "wines.onnx", "--table", "x"), "--table is no option"),
         (("-o", "wines.wo", "--to", "mlflow"), "wines.wo"),
     ):
         done = run("export", "wines.wo", *arguments)
         assert done.code == 2, arguments
         assert word in done.err
+        assert "to=" not in done.err
         assert len(done.err.strip().splitlines()) == 1
 
 
@@ -62,3 +63,7 @@ def test_standings_and_names_go_out_as_names(run, tmp_path):
     done = run("export", "standings.wo", "-o", "folder", "--to", "mlflow")
     assert done.code == 0, done.err
     assert "scores differ by 0 at most" in done.out
+    done = run("export", "standings.wo", "-o", "standings.sql")
+    assert done.code == 2
+    assert "ratings by name" in done.err
+    assert "--to onnx" in done.err

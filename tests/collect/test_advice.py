@@ -112,6 +112,37 @@ def test_what_it_says_is_followed_and_shown(voted, tmp_path):
     }
 
 
+def test_pairs_do_not_wait_for_what_takes_long_to_find_out(voted, tmp_path, monkeypatch):
+    adviser, done, now = Adviser(Brief(voted, MANY)), [], [0.0]
+    monkeypatch.setattr("wellorder.collect.advice.time.monotonic", lambda: now[0])
+
+    def check(votes, *_):
+        done.append(len(votes))
+        now[0] += 10.0
+        return {"reliability": {"separation": 0.5}}
+
+    monkeypatch.setattr(adviser, "_check", check)
+    assert "reliability" not in adviser.advise(2, checked=False)
+    adviser.check_in_between()
+    assert adviser.advise(2, checked=False)["reliability"] == {"separation": 0.5}
+    adviser._checked_at = 1  # nearly all votes are new
+    adviser.check_in_between()
+    now[0] += 41.0
+    assert len(done) == 1
+    adviser.check_in_between()
+    assert len(done) == 2
+
+
+def test_what_goes_wrong_after_an_answer_is_said_by_the_next_and_by_that_alone(voted, monkeypatch):
+    adviser = Adviser(Brief(voted, MANY))
+    monkeypatch.setattr(adviser, "_check", lambda *_: 1 / 0)
+    adviser.advise(2, checked=False)
+    adviser.check_in_between()
+    with pytest.raises(ZeroDivisionError):
+        adviser.advise(2, checked=False)
+    assert adviser.advise(2, checked=False)["pairs"]
+
+
 # --------------------------------------------------------------------------------------------------
 # In the background.
 

@@ -168,3 +168,37 @@ def test_grades_with_other_labels_than_the_rows_are_warned_of(index, way):
     assert found["swapped_pairs"].tolist() == wo.cross_validate(wo.RankSVM(), X, y)["swapped_pairs"].tolist()
     with pytest.warns(UserWarning, match="rows of groups are labelled otherwise"):
         wo.RankSVM().fit(X, y, groups=pd.Series(np.repeat(np.arange(8), 5), index))
+
+
+@pytest.mark.parametrize("more", [{"methods": ["ridge"]}, ["ridge"]])
+def test_compare_of_x_and_y_and_methods_says_what_to_write(more):
+    X, y = pd.DataFrame(WINES), pd.Series(GRADE, name="quality")
+    with pytest.raises(TypeError, match=r"wo.read\(X.assign\(quality=y\), target='quality'\)"):
+        wo.compare(X, y, **more) if isinstance(more, dict) else wo.compare(X, y, more)
+
+
+def test_compare_says_what_is_wrong_with_the_methods():
+    frame = pd.DataFrame(WINES).assign(quality=GRADE)
+    with pytest.raises(ValueError, match="there is no method 'ranksvm'; did you mean 'rank-svm'"):
+        wo.compare(frame, ["ranksvm", "ridge"], target="quality")
+    for estimators in ([wo.RankSVM()], {"mine": wo.RankSVM()}):
+        with pytest.raises(TypeError, match=r"this is a RankSVM; .* wo.cross_validate\(estimator, X, y\)"):
+            wo.compare(frame, estimators, target="quality")
+    with pytest.raises(TypeError, match="name it as group='query'"):
+        wo.compare(frame, ["ridge"], target="quality", groups="query")
+
+
+@pytest.mark.parametrize("groups", [10, "query"])
+def test_what_is_no_column_of_groups_is_named(groups):
+    with pytest.raises(ValueError, match=f"one id a row, such as .* and is {groups!r}"):
+        wo.metrics.ndcg([0, 1, 2], [1.0, 2.0, 3.0], groups)
+
+
+def test_scores_of_two_lengths_are_no_pair():
+    with pytest.raises(ValueError, match=r"first and second have shapes \(2,\) and \(3,\)"):
+        wo.metrics.paired_test([0, 1, 2], [1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def test_rate_of_a_frame_says_how_to_read_it():
+    with pytest.raises(TypeError, match=r"not DataFrame; of a data frame, wo.read\(frame, left="):
+        wo.rate(pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "won": ["x", "y"]}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from scipy import stats
 
 import wellorder as wo
+from tests.reference import drawn_with
 from wellorder.evaluation import compare, evidence
 from wellorder.evaluation.evidence import MOST_UNITS, Evidence, behind_leader, gather, keep_parts
 from wellorder.evaluation.records import Parts, Record
@@ -90,11 +92,14 @@ def test_there_are_none_where_the_metric_is_no_mean_or_not_defined():
 
 
 def test_records_keep_them():
-    parts = Parts((1, 4), (0.25, -0.125), (3,), (0.5,), 0.01, (0.25, 0.75))
+    parts = Parts((1, 4), (0.25, -0.125), (3,), (0.5,), 0.01, (0.25, 0.75), (0.5, -0.5))
     record = Record("k", "d", "m", 0, 0, 0, 1, 1, {"swapped_pairs": 0.5}, parts=parts)
     assert Record.from_json(record.to_json()) == record
     without = {name: value for name, value in json.loads(record.to_json()).items() if name != "parts"}
     assert Record.from_json(json.dumps(without)).parts is None
+    earlier = json.loads(record.to_json())
+    del earlier["parts"]["luck"], earlier["parts"]["shares"]
+    assert Record.from_json(json.dumps(earlier)).parts == replace(parts, shares=(), luck=())
 
 
 @pytest.mark.parametrize(
@@ -102,6 +107,8 @@ def test_records_keep_them():
     [
         {"units": [1]},
         {"shares": [0.5]},
+        {"luck": [0.5]},
+        {"luck": [0.5, None]},
         {"shares": [1.5, -0.5]},
         {"parts": [0.25, None]},
         {"units": [1, -4]},
@@ -199,6 +206,75 @@ def test_what_varies_between_repeats_widens_what_is_known():
         return gather(*made, 0.25)
 
     assert (evidence(0.5).alone > 1.3 * evidence(0.0).alone).all()
+
+
+def test_who_is_drawn_with_whom_is_no_effect_of_training_rows():
+    """Nothing is learned: parts vary from cut to cut by what the halves of test parts show, and by nothing else."""
+    rng = np.random.default_rng(13)
+    y = np.repeat(np.arange(4), 24)
+    scores = noisy_scores(rng, y, 3, noise=1.5)
+    true = drawn_with.variance_between_cuts(y, scores, 4, 60, rng)
+    values, parts, repeats = judge(wo.Grades(y), folds(y, n_folds=4, n_repeats=30), lambda split: scores[split.test])
+    tables = np.zeros((30, 96, 3))
+    for repeat, split in zip(repeats, parts, strict=True):
+        for m, each in enumerate(split):
+            tables[repeat, each.units, m] = np.array(each.luck) / 4
+    seen = np.einsum("rim,rip->mp", tables, tables) / 30 * (1 - 1 / 4)  # a fourth of all others is there at any rate
+    assert seen.trace() == pytest.approx(true.trace(), rel=0.12)
+    assert seen.trace() - seen.mean() * 3 == pytest.approx(true.trace() - true.mean() * 3, rel=0.12)
+    old = [[replace(each, luck=()) for each in split] for split in parts]
+    now, before = (gather(values, found, repeats, 1 / 3).alone.sum() for found in (parts, old))
+    assert now == pytest.approx(wo.metrics.covariance(y, scores).trace(), rel=0.1)  # nothing is left for training rows
+    assert before > now
+
+
+def test_training_rows_add_what_luck_leaves():
+    """The sums of docs/how-sure.md, written out: 24 rows, four folds, three repeats."""
+    rng, n, n_folds, n_repeats = np.random.default_rng(15), 24, 4, 3
+    steady, moving, luck = (scale * rng.standard_normal((n_repeats, n)) for scale in (0.0, 0.3, 0.1))
+    steady = steady + rng.standard_normal(n)
+    drawn = (steady + moving) - (steady + moving).mean(axis=1, keepdims=True)
+    parts, repeats = [], []
+    for repeat in range(n_repeats):
+        for rows in rng.permutation(n).reshape(n_folds, -1):
+            rows.sort()
+            parts.append([Parts(tuple(rows), tuple(drawn[repeat, rows]), luck=tuple(luck[repeat, rows]))])
+            repeats.append(repeat)
+    found = gather(np.full((12, 1), 0.5), parts, repeats, 10.0)  # so many test rows that the correction is no limit
+    table = drawn / n_folds * np.sqrt(n / (n - 1))
+    within = np.mean([sum(each**2) for each in table])
+    over_all = sum(table.mean(axis=0) ** 2)
+    of_luck = np.mean([sum((each / n_folds) ** 2) for each in luck])
+    met_anew = (1 - 1 / n_repeats) * (1 - 1 / n_folds)
+    adds = n_folds * n_repeats / (n_repeats - 1) * (within - over_all - of_luck * met_anew)
+    assert 0 < adds < 10 * over_all
+    assert found.alone[0] == pytest.approx(over_all + adds)
+
+
+def test_luck_is_what_a_row_has_more_among_its_half():
+    rng = np.random.default_rng(14)
+    y, rows = rng.integers(0, 3, 60), np.arange(0, 60, 2)
+    order, scores = wo.Grades(y), rng.integers(0, 9, 30).astype(float)  # of which some are tied
+    found = keep_parts(SWAPS, order, rows, scores)
+    whole, value = drawn_with.parts_of(y[rows], scores)
+    expected = -whole
+    for split in folds(order.take(rows), n_folds=2):
+        half, share = drawn_with.parts_of(y[rows][split.test], scores[split.test])
+        expected[split.test] += half / 2 + (share - value) / 2 / len(half)
+    assert found.units == tuple(rows)
+    assert found.luck == pytest.approx(expected, abs=1e-5)
+
+
+def test_where_nothing_is_swapped_there_is_no_luck():
+    y = np.tile([0, 1, 2, 0], 10)
+    found = keep_parts(SWAPS, wo.Grades(y), np.arange(24), y[:24].astype(float))
+    assert found.luck == (0.0,) * 24
+
+
+@pytest.mark.parametrize("metric", ["swapped_pairs", "ndcg@5"])
+def test_lists_are_drawn_as_they_are(metric):
+    y, query = np.tile([0, 1, 2, 0], 10), np.repeat(np.arange(10), 4)
+    assert keep_parts(parse(metric), wo.Grades(y, query), np.arange(24), np.arange(24.0) % 5).luck == ()
 
 
 def test_the_same_method_twice_is_not_told_apart_and_costs_nothing():

@@ -571,3 +571,14 @@ def test_a_file_of_which_any_output_disagrees_is_not_written(
     with pytest.raises(ExportError, match=f"'{output}'"):
         wo.export(model, tmp_path / "model.onnx")
     assert not (tmp_path / "model.onnx").exists()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_a_kernel_function_that_is_zero_is_zero(kernel: str, tmp_path: Any) -> None:
+    """SVOR finds it, and warns, where levels overlap so much that one score for all rows has the least loss."""
+    X, y = np.random.default_rng(7).standard_normal((30, 2)), np.arange(30) % 3
+    model = wo.SVOR(kernel=kernel).fit(X, y)
+    model.support_, model.dual_coef_, model.support_vectors_ = np.zeros(0, int), np.zeros(0), np.zeros((0, 2))
+    assert wo.export(model, tmp_path / "zero.onnx").range == 0
+    (grades,) = onnxruntime.InferenceSession(tmp_path / "zero.onnx").run(["grade"], {"X": X})
+    assert grades.tolist() == model.predict(X).tolist()

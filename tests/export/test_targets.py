@@ -271,6 +271,19 @@ def test_a_reader_of_xgboosts_file_agrees_with_xgboost(tmp_path: Any, monkeypatc
     assert max(theirs.difference, ours.difference) <= 1e-6
 
 
+def test_xgboost_takes_a_matrix_as_the_note_says(tmp_path: Any) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 4)).astype(np.float32)
+    X[:, 1] = 2.0  # no tree looks at it, and the file has it all the same
+    model = wo.OrderBoost(learner="tree", n_estimators=5, n_iter_no_change=None).fit(X, rng.integers(0, 3, 80))
+    found = wo.export(model, tmp_path / "trees.json", "xgboost")
+    assert any("feature_names=booster.feature_names" in note for note in found.notes)
+    booster = xgboost.Booster(model_file=tmp_path / "trees.json")
+    given = xgboost.DMatrix(X, feature_names=booster.feature_names)
+    np.testing.assert_allclose(booster.predict(given, output_margin=True), model.decision_function(X), atol=1e-6)
+
+
 def test_a_file_that_disagrees_is_not_kept(gappy: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model, _ = gappy
 
@@ -297,6 +310,15 @@ def test_an_engine_that_knows_no_missing_values_says_so(tmp_path: Any) -> None:
         wo.export(model, tmp_path / "model.json", "solr", check=X)
     found = wo.export(model, tmp_path / "model.json", "solr")
     assert any("missing 'x0'" in note for note in found.notes)
+
+
+def test_an_engine_of_single_precision_says_that_columns_lie_too_far_from_zero(tmp_path: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 2)) + 1e8, rng.integers(0, 3, 100)
+    trees = wo.OrderBoost(learner="tree", n_estimators=5, n_iter_no_change=None).fit(X, y)
+    with pytest.raises(ExportError, match=r"single precision, seven digits: .* subtract a number"):
+        wo.export(trees, tmp_path / "trees.json", "solr", check=X)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("values", [[5.0, 6.0, 7.0, 8.0], [-8.0, -7.0, -6.0, -5.0], [-1.0, -0.5, 0.5, 1.0]])
@@ -406,6 +428,7 @@ def test_what_cannot_be_exported_says_why_and_what_comes_near(tmp_path: Any) -> 
     linear = wo.RankSVM().fit(X, y)
     assert "ranks lists" in refused(wo.MultipleHyperplaneRanker().fit(X, y))
     assert "RankSVM or OrderBoost" in refused(wo.NestedRanker().fit(X, y))
+    assert "to='mlflow'" in refused(wo.NestedRanker().fit(X, y))
     members = [("a", wo.RankSVM()), ("b", wo.RidgeRanker())]
     assert "combine='scores'" in refused(wo.OrderEnsemble(members, combine="borda", weights="equal").fit(X, y))
     assert "a kernel of your own" in refused(wo.RankSVM(kernel=lambda A, B: A @ B.T).fit(X, y))

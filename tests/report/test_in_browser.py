@@ -164,6 +164,8 @@ def test_light_dark_and_printed(tab, page_of):
     tab.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     assert tab.run(paper) == "rgb(255, 255, 255)"
     tab.call("Emulation.setEmulatedMedia", media="")
+    long = "getComputedStyle(document.querySelector('.card:has(#standings)')).breakInside"
+    assert tab.run(long) == "auto"  # a leaderboard of two pages begins on the first
     assert tab.pdf().startswith(b"%PDF")
 
 

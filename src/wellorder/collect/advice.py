@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -32,6 +33,8 @@ _NICE = 10
 _MOST_PAIRS = 1_000
 _NEWS = 0.1
 """How reliable all of it is takes longest to find out: it is done again where this share of the votes is new."""
+_CHECKS_REST = 4.0
+"""So many times as long as that took, it is not done again: pairs to ask come first."""
 _SIGNS = {"left": -1, "tie": 0, "right": 1}
 _SHOWN = 300
 """Items of the live standings."""
@@ -74,11 +77,17 @@ class Adviser:
     def __init__(self, brief: Brief) -> None:
         self._brief, self._names = brief, list(brief.names)
         self._beliefs: Any = None
+        self._looked_at: tuple[Comparisons, list[str], list[str]] | None = None
         self._checks: dict[str, Any] = {}
         self._checked_at = -1
+        self._next_check = -math.inf
+        self._failed: Exception | None = None
 
     def advise(self, n_pairs: int, *, checked: bool = True) -> dict[str, Any]:
-        """Return so many pairs to ask next, and how things stand; if ``checked``, also how reliably."""
+        """Return so many pairs to ask next, and how things stand; how reliably: by now, if ``checked``."""
+        if self._failed is not None:
+            failed, self._failed = self._failed, None
+            raise failed
         found, known = look_into(self._brief.path, per_pair=self._brief.per_pair), set(self._names)
         rows = [row for row in found.votes if row[0] in known and row[1] in known]
         if not rows:
@@ -87,11 +96,33 @@ class Adviser:
         votes = Comparisons.from_names(left, right, [_SIGNS[each] for each in outcome])
         taken = [pair for pair in found.taken if known.issuperset(pair)]
         said = {"n_votes": len(rows), **self._plan(votes, taken, n_pairs)}
+        self._looked_at = votes, judges, chosen
         if checked:
-            if self._checked_at < 0 or abs(len(rows) - self._checked_at) >= _NEWS * len(rows):
-                self._checks, self._checked_at = self._check(votes, judges, chosen), len(rows)
-            said.update(self._checks)
-        return _plain(said)  # type: ignore[no-any-return]
+            self.check()
+        return _plain(said | self._checks)  # type: ignore[no-any-return]
+
+    def check(self) -> None:
+        """Find out how reliable it is, by the votes that were last looked at, where enough of them are new."""
+        if self._looked_at is None:
+            return
+        n_votes = len(self._looked_at[1])
+        if self._checked_at < 0 or abs(n_votes - self._checked_at) >= _NEWS * n_votes:
+            self._checks, self._checked_at = self._check(*self._looked_at), n_votes
+
+    def check_in_between(self) -> None:
+        """Do so after an answer: many judges and votes take seconds, for which nobody is to wait for the next pairs.
+
+        What goes wrong is said by the next answer.
+        """
+        began = time.monotonic()
+        if began < self._next_check:
+            return
+        try:
+            self.check()
+        except Exception as error:
+            self._failed = error
+        ended = time.monotonic()
+        self._next_check = ended + _CHECKS_REST * (ended - began)
 
     def scores(self) -> Floats:
         """Return what was last believed of each item: higher is better."""
@@ -176,11 +207,12 @@ def advise_by_lines() -> None:
     adviser = Adviser(Brief(**json.loads(sys.stdin.readline())))
     for line in sys.stdin:
         try:
-            answer = adviser.advise(int(line))
+            answer = adviser.advise(int(line), checked=False)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+        adviser.check_in_between()
 
 
 # --------------------------------------------------------------------------------------------------

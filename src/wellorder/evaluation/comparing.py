@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from inspect import signature
 from itertools import chain
 from os import PathLike
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 import polars as pl
@@ -19,12 +20,27 @@ from .board_run import BoardRun, Plan, Progress, choose_methods, decide_jobs
 from .doctor import examine
 from .judging import default_metrics, read_metrics, wants_probabilities
 from .leaderboard import Leaderboard, LeftOut, Memory, Protocol, make_leaderboard
-from .methods import METHODS
+from .methods import METHODS, find_method
 from .records import RecordFile
 from .tasks import AnyTable, Task, make_task
 from .trials import versions
 
+_Given = ParamSpec("_Given")
 
+
+def _refusing_grades(call: Callable[_Given, Leaderboard]) -> Callable[_Given, Leaderboard]:
+    """Have ``compare(X, y, methods)`` refused with a way on, and not by Python for the number of its arguments."""
+
+    @wraps(call)
+    def refused(*args: _Given.args, **named: _Given.kwargs) -> Leaderboard:
+        if len(args) > 2 or (len(args) == 2 and "methods" in named):
+            _refuse_grades(args[0], args[1], named)
+        return call(*args, **named)
+
+    return refused
+
+
+@_refusing_grades
 def compare(
     table: AnyTable,
     methods: Sequence[str] | None = None,
@@ -189,8 +205,27 @@ def _read(table: Any, reading: Mapping[str, Any]) -> AnyTable:
     return read(table, **reading) if reading else table  # without a word on what it holds, the task refuses it
 
 
+def _refuse_others(table: Any, methods: Any) -> None:
+    """Refuse a list of what are no names of methods, nor grades: estimators, and names that are not known."""
+    if not isinstance(methods, list | tuple | dict):
+        return
+    if own := [each for each in (*methods, *getattr(methods, "values", tuple)()) if hasattr(each, "fit")]:
+        raise TypeError(
+            f"methods are named, such as 'rank-svm', and this is a {type(own[0]).__name__}; name those that come "
+            "with wellorder or an installed package, and judge an estimator of your own by "
+            "wo.cross_validate(estimator, X, y)"
+        )
+    are_grades = len(methods) == getattr(table, "shape", [0])[0]
+    if not are_grades and all(isinstance(each, str) for each in methods):
+        for name in methods:
+            find_method(name)
+
+
 def _refuse_grades(table: Any, methods: Any, reading: Mapping[str, Any]) -> None:
     """Say how to go on to whoever compares as other libraries fit: with X, y and groups."""
+    _refuse_others(table, methods)
+    if isinstance(reading.get("groups"), str):
+        raise TypeError(f"groups= takes no name of a column; name it as group={reading['groups']!r}")
     if isinstance(methods, str):
         is_column = methods in getattr(table, "columns", ())
         way = (

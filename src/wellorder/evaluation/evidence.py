@@ -14,8 +14,11 @@ values of one cross-validation without bias (Bengio and Grandvalet, 2004). Repea
 what a unit's part varies by from one repeat to the next, it owes to the training rows that the two do not share, one
 in F of them with F folds. With :math:`C_1` the same sum within one repeat, and R repeats,
 
-.. math:: \kappa_m = F\, \frac{R}{R-1}\, \frac{(C_1 - C)_{mm}}{C_{mm}}, \qquad
+.. math:: \kappa_m = F\, \frac{R}{R-1}\, \frac{(C_1 - C - L)_{mm}}{C_{mm}}, \qquad
    \mathrm{Cov}_{mm'} = \sqrt{1+\kappa_m}\; C_{mm'} \sqrt{1+\kappa_{m'}}
+
+A row's part also varies with the rows that it is drawn with, whatever is learned: that luck is L. It is seen where a
+row meets the half of its own test part alone, drawn as folds are (:func:`keep_parts`).
 
 κ ends where Nadeau and Bengio's correction would, :math:`(1/K + n_{test}/n_{train}) V` with V the mean over the
 splits of :math:`\sum_u a_u a_u^\top`. One repeat alone shows no variation: it gets half of that correction. How often
@@ -45,6 +48,7 @@ from ..order import Comparisons, Grades
 from ..sweeps import Bools, Floats, Ints
 from .judging import Foretold
 from .records import Parts
+from .splits import folds
 
 # --------------------------------------------------------------------------------------------------
 # One split: the parts of its units, few enough to be kept in a record.
@@ -98,9 +102,35 @@ def keep_parts(
         return None
     number = _unit_numbers(found, whole, rows)
     units, parts = _in_bins(number, found.parts[:, 0], _n_units(found, whole))
+    luck = _luck(found, part, scores, metric) if isinstance(part, Grades) and len(part) <= MOST_UNITS else None
     meetings, shared = _meetings(found, whole, rows)
     shares = _in_bins(number, found.share, _n_units(found, whole))[1] if len(found.share) else found.share
-    return Parts(units, _short(parts), meetings, _short(shared), float(found.pair_square[0]), _short(shares))
+    drawn = np.zeros(0) if luck is None else _in_bins(number, luck, _n_units(found, whole))[1]
+    square = float(found.pair_square[0])
+    return Parts(units, _short(parts), meetings, _short(shared), square, _short(shares), _short(drawn))
+
+
+def _luck(found: Influence, part: Grades, scores: Floats, metric: Metric) -> Floats | None:
+    """Return by how much each row's part would be another, had it met the half of these rows that it is drawn into.
+
+    Halves are drawn as the test part itself was: from the same strata. A row of a half has half the partners and a
+    quarter of all pairs, so that its part there is twice as large; like all parts it is about the mean of the whole.
+    None where rows are no units, or a half has no pair.
+    """
+    if found.unit != "rows":
+        return None
+    luck = np.zeros(len(part))
+    if not found.pair_square[0] > 0:  # no pair is other than another, or rows are in none
+        return luck[found.number]
+    try:
+        halves = [split.test for split in folds(part, n_folds=2)]
+        alone = [influence_of(part.take(half), scores[half], metric) for half in halves]
+    except ValueError:
+        return None
+    for half, own in zip(halves, alone, strict=True):
+        luck[half[own.number]] = 0.5 * own.parts[:, 0] + 0.5 * (own.values[0] - found.values[0]) / own.n_units
+    luck[found.number] -= found.parts[:, 0]
+    return np.asarray(luck[found.number])
 
 
 def _unit_numbers(found: Influence, whole: Grades | Comparisons, rows: Ints) -> Ints:
@@ -239,14 +269,17 @@ def gather(values: Floats, parts: Sequence[Sequence[Parts]], repeat: Sequence[in
     whole, repeated, within = (
         _products(units, meetings, each) for each in (np.zeros_like(block), block, np.arange(n_splits))
     )
+    n_folds, square = n_splits / n_repeats, np.mean([[each.pair_square for each in split] for split in parts], axis=0)
     # what pairs of rows count twice: in a split, in a repeat, and over all, where two rows meet again by chance
-    folds, square = n_splits / n_repeats, np.mean([[each.pair_square for each in split] for split in parts], axis=0)
-    twice = _like(repeated, square / folds)
-    within = within - _like(within, square)
-    whole = whole - twice * (1.0 + (n_repeats - 1.0) / folds) / n_repeats
+    twice, again = _like(repeated, square / n_folds), (1.0 + (n_repeats - 1.0) / n_folds) / n_repeats
+    # who else is drawn into a row's test part; of many rows the pairs' squares, next to nothing, stand in for it
+    drawn = all(each.luck for split in parts for each in split)
+    luck = _products(_table(parts, "units", "luck")[0], meetings, block) if drawn else twice
+    moved = repeated - whole - luck * (1.0 - again)
+    within, whole = within - _like(within, square), whole - twice * again
     # how much training rows add: what repeats show, or half of the correction where there is one repeat alone
     correction = (1.0 / n_splits + (1.0 if n_repeats > 1 else 0.5) * test_share) * within - whole
-    varies = folds * n_repeats / (n_repeats - 1.0) * (repeated - twice - whole) if n_repeats > 1 else correction
+    varies = n_folds * n_repeats / (n_repeats - 1.0) * moved if n_repeats > 1 else correction
     alone, apart = (
         _inflate(*(project(each) for each in (whole, varies, correction))) for project in (np.asarray, _beside_mean)
     )

@@ -65,6 +65,8 @@ class Parts:
     """Of rows: the sum over all pairs of the square of what each adds."""
     shares: tuple[float, ...] = ()
     """How much of the value each unit makes up; empty where all make up as much."""
+    luck: tuple[float, ...] = ()
+    """Of rows: what each part owes to who else was drawn; empty where there is no such luck, or it is not known."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +290,9 @@ def _parts(name: str, value: Json) -> Parts:
     read["shares"] = _numbers(f"{name}.shares", found.get("shares", []))
     if len(read["shares"]) not in (0, len(read["units"])) or not all(each >= 0 for each in read["shares"]):
         _refuse(f"{name}.shares", found["shares"], f"a list of {len(read['units'])} numbers, one for each of units")
+    read["luck"] = _numbers(f"{name}.luck", found.get("luck", []))
+    if len(read["luck"]) not in (0, len(read["units"])) or not all(map(math.isfinite, read["luck"])):
+        _refuse(f"{name}.luck", found["luck"], f"a list of {len(read['units'])} numbers, one for each of units")
     return Parts(**read)
 
 

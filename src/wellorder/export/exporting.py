@@ -279,6 +279,11 @@ def _disagreement(job: Job, target: Target, scored: Scored, own: Floats, rows: A
     why = ""
     if not target.missing and _has_hole(rows, row):
         why = f"; {target.title} knows no missing values: fill them in before you fit"
+    elif target.is_single and _is_rounded(rows, row):
+        why = (
+            f"; {target.title} keeps numbers in single precision, seven digits: where columns lie far from zero, "
+            "subtract a number from them before you fit"
+        )
     return (
         f"{scored.reader} scores row {row} as {found}, the model as {own[row]}{f' ({told})' if told else ''}: nothing "
         f"was written{why}"
@@ -286,8 +291,18 @@ def _disagreement(job: Job, target: Target, scored: Scored, own: Floats, rows: A
 
 
 def _has_hole(rows: Any, row: int) -> bool:
-    values = [each[row] for each in rows.values()] if isinstance(rows, Mapping) else list(np.asarray(rows)[row])
-    return any(value is None or value != value for value in values)
+    return any(value is None or value != value for value in _values(rows, row))
+
+
+def _is_rounded(rows: Any, row: int) -> bool:
+    """Return whether single precision changes a number of the row."""
+    numbers = np.array([value for value in _values(rows, row) if isinstance(value, float)])
+    with np.errstate(over="ignore"):
+        return bool((numbers.astype(np.float32) != numbers).any())
+
+
+def _values(rows: Any, row: int) -> list[Any]:
+    return [each[row] for each in rows.values()] if isinstance(rows, Mapping) else list(np.asarray(rows)[row])
 
 
 def _put_in_place(aside: Path, place: Path) -> tuple[str, ...]:

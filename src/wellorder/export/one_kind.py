@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..sweeps import Array, Floats
-from .forms import ExportError, Feature, Linear, Move, Score, StepSum, Sum, Term, Trees, apply_step
+from .forms import ExportError, Feature, Linear, Move, Rated, Score, StepSum, Sum, Term, Trees, apply_step
 from .sampling import undone
 
 _NEAR = "take a linear model or trees (RankSVM(), OrderBoost(learner='tree')), or export this one to='onnx'"
@@ -32,7 +32,12 @@ def _pieces(score: Score) -> list[Term]:
             return [score]
         case Sum() if score.parts:
             return [piece for part in score.parts for piece in _pieces(part)]
-    raise ExportError(f"its scores are no sum of functions of columns ({type(score).__name__}); {_NEAR}")
+        case Rated():
+            raise ExportError(
+                "its scores are ratings by name, and no sum of functions of columns; export to='onnx', or take the "
+                "table of names and scores as it is (.table() of standings, or what 'wellorder rate -o' writes)"
+            )
+    raise ExportError(f"its scores are no sum of functions of columns; {_NEAR}")
 
 
 def _kind(piece: Term) -> str:
@@ -41,7 +46,7 @@ def _kind(piece: Term) -> str:
             return "linear"
         case Trees() | StepSum():
             return "trees"
-    raise ExportError(f"its scores are made of kernels or bumps ({type(piece.function).__name__}); {_NEAR}")
+    raise ExportError(f"its scores are made of kernels or bumps; {_NEAR}")
 
 
 def linear_of(score: Score) -> tuple[tuple[Feature, ...], Floats, float]:

@@ -440,6 +440,8 @@ def _function(graph: GraphWriter, x: Value, function: Function) -> Value:
     match function:
         case Linear():
             return _product(graph, x, function.weights[:, None])
+        case KernelSum() if not len(function.rows):  # a function that is zero, where levels overlap too much
+            return _zeros(graph, x)
         case KernelSum(kernel="linear"):
             return _product(graph, x, (function.rows.T @ function.weights)[:, None])
         case KernelSum(kernel="rbf"):

@@ -65,7 +65,10 @@ from .forms import (
 )
 
 _LISTS = "its scores depend on the list that a row stands in, and are no function of the row"
-_ROW_BY_ROW = "take a model that scores row by row, as RankSVM or OrderBoost do"
+_ROW_BY_ROW = (
+    "take a model that scores row by row, as RankSVM or OrderBoost do; to='mlflow' keeps the model itself, to be "
+    "called with whole lists"
+)
 
 
 def form_of(model: Any) -> Form:

@@ -26,7 +26,10 @@ def write(job: Job, path: Path) -> list[str]:
     names = feature_names(features, form.columns)
     made = [_tree(trees, number, root, len(names)) for number, root in enumerate(trees.roots.tolist())]
     path.write_text(json.dumps(_document(made, names, constant)), encoding="utf-8")
-    return ["XGBoost keeps numbers in single precision: rows of such numbers go the same ways as in the model"]
+    return [
+        "XGBoost keeps numbers in single precision: rows of such numbers go the same ways as in the model",
+        "features go by name: xgboost.DMatrix(X, feature_names=booster.feature_names), or a frame with these columns",
+    ]
 
 
 def score(job: Job, path: Path, rows: Any) -> Scored:

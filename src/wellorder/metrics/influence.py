@@ -361,7 +361,12 @@ def paired_test(
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}")
-    found = influence_of(y, np.column_stack([np.asarray(first), np.asarray(second)]), metric, groups)
+    one, other = np.asarray(first), np.asarray(second)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise ValueError(
+            f"the scores first and second have shapes {one.shape} and {other.shape}; give one number a row in each"
+        )
+    found = influence_of(y, np.column_stack([one, other]), metric, groups)
     apart = np.array([1.0, -1.0])
     difference = float(apart @ found.values)
     error = float(np.sqrt(max(apart @ found.covariance() @ apart, 0.0))) if found.n_units > 1 else float("nan")

@@ -288,6 +288,11 @@ def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
     """
     if groups is None:
         return None, 1
+    if np.isscalar(groups):
+        raise ValueError(
+            f"groups should be a 1d array with one id a row, such as frame['query'], and is {groups!r}; other options "
+            "go by their names, such as k=10"
+        )
     ids = read_column(groups, "groups")
     if len(ids) != n_rows:
         raise ValueError(f"groups has {len(ids)} entries for {n_rows} rows; give one id a row")

@@ -322,7 +322,8 @@ class _Source(_Beside):
         if self.table is None and not isinstance(given, Comparisons):
             raise TypeError(
                 "rate takes what wo.read gives of a file of votes, or wo.Comparisons.from_names(left, right, outcome), "
-                f"not {type(given).__name__}"
+                f"not {type(given).__name__}; of a data frame, wo.read(frame, left=…, right=…, outcome=…) "
+                "with the names of its columns"
             )
         compared = given.comparisons if isinstance(given, ComparisonTable) else given
         self.names = compared.names if self.table is None else self.table.items.names()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -42,14 +43,17 @@ def command(
     The file is written aside and rows are scored with it, by the runtime itself where it is installed, else by a reader
     that knows nothing of the model; the largest difference is printed. A file that disagrees is not kept.
     """
-    from ...export import export
+    from ...export import ExportError, export
     from ...persistence import load
 
     refuse_overwriting([model, check], output)
     loaded = load(model)
     options = {} if table is None else {"table": table}
     rows = None if check is None else _rows(loaded, check)
-    found = export(loaded, output, to, check=rows, name=name, **options)
+    try:
+        found = export(loaded, output, to, check=rows, name=name, **options)
+    except ExportError as error:
+        raise ExportError(_in_options(str(error))) from error
     if as_json:
         print_json(asdict(found) | {"same_order": found.same_order})
         return
@@ -57,6 +61,13 @@ def command(
     say(str(found))
     for note in found.notes:
         say(f"note: {note}")
+
+
+def _in_options(message: str) -> str:
+    """Return what is said of Python's parameters as it is said here."""
+    return re.sub(
+        r"\b(to|table)=('(\w+)')?", lambda found: f"--{found[1]}{f' {found[3]}' if found[3] else ''}", message
+    )
 
 
 def _rows(model: Any, path: str) -> Any:
