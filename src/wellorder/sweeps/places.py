@@ -231,7 +231,7 @@ def _n_pairs(places: PlacedLists) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-class _Places(NamedTuple):
+class _RankedRows(NamedTuple):
     """Rows from the top of each list to its end, in runs of equal scores; a run's number is its place among all."""
 
     list_of: Ints  # of each row
@@ -266,7 +266,7 @@ def _sums_by_pairs(places: PlacedLists, scores: Floats, loss: HeldLoss) -> Place
     return PlaceSums(risk, total, -pull[back], diagonal[back])
 
 
-def _from_the_top(places: PlacedLists, scores: Floats) -> tuple[Ints, _Places]:
+def _from_the_top(places: PlacedLists, scores: Floats) -> tuple[Ints, _RankedRows]:
     n, bounds = len(scores), places.bounds
     list_of = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     order = np.lexsort((-scores, list_of))
@@ -277,11 +277,11 @@ def _from_the_top(places: PlacedLists, scores: Floats) -> tuple[Ints, _Places]:
     size, relevant = np.bincount(run), sums_at(run, gain)
     upto, list_of_run = np.cumsum(relevant) - relevant, list_of[first]
     begins_list = np.searchsorted(list_of_run, list_of_run)
-    rows = _Places(list_of, score, gain, run, first - bounds[list_of_run], size, relevant, upto - upto[begins_list])
+    rows = _RankedRows(list_of, score, gain, run, first - bounds[list_of_run], size, relevant, upto - upto[begins_list])
     return order, rows
 
 
-def _reached(drops: Floats, rows: _Places) -> tuple[Ints, Floats, Floats]:
+def _reached(drops: Floats, rows: _RankedRows) -> tuple[Ints, Floats, Floats]:
     """Return, of each place that a run reaches, the run, t of its rows that stand there or above, and δ."""
     n_reached = np.clip(len(drops) - rows.begin, 0, rows.size)
     place = ranges(rows.begin, n_reached)
@@ -289,7 +289,7 @@ def _reached(drops: Floats, rows: _Places) -> tuple[Ints, Floats, Floats]:
     return run, place - rows.begin[run] + 1.0, drops[place]
 
 
-def _discount_weights(drops: Floats, rows: _Places, above: Ints, below: Ints) -> Floats:
+def _discount_weights(drops: Floats, rows: _RankedRows, above: Ints, below: Ints) -> Floats:
     """As in :func:`_weigh_discounts`."""
     run, t, drop = _reached(drops, rows)
     m, n_runs = rows.size[run].astype(float), len(rows.size)
@@ -301,7 +301,7 @@ def _discount_weights(drops: Floats, rows: _Places, above: Ints, below: Ints) ->
     return np.where(of_above == of_below, inside[of_above], mean[of_above] - mean[of_below])
 
 
-def _precision_weights(drops: Floats, rows: _Places, above: Ints, below: Ints) -> Floats:
+def _precision_weights(drops: Floats, rows: _RankedRows, above: Ints, below: Ints) -> Floats:
     """As in :func:`_weigh_precisions`."""
     run, t, drop = _reached(drops, rows)
     m, h, found = rows.size[run].astype(float), rows.relevant[run], rows.found[run]
