@@ -15,7 +15,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
@@ -182,8 +182,20 @@ def test_thresholds_part_the_same_numbers_of_single_precision(threshold: float, 
         x = np.nextafter(x, np.float32(np.inf * np.sign(steps)))
     goes_left = float(x) <= threshold
     assert goes_left == bool(x <= below(threshold)) == bool(x < above(threshold))
-    if abs(float(x)) > 1e-6 and abs(threshold) > 1e-6:
-        assert goes_left == bool(x <= np.float32(np.float32(before_slack(threshold)) + np.float32(1e-6)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(threshold=st.floats(-1e30, 1e30) | st.floats(-1e-5, 1e-5))
+@example(threshold=-7.531306033155834e-06)  # a millionth below it numbers lie half as dense
+@example(threshold=1e-6)  # what is written is next to zero, where a step is 10⁻⁴⁵
+def test_what_solr_makes_of_a_threshold_is_the_largest_number_that_it_can(threshold: float) -> None:
+    slack, wanted, written = np.float32(1e-6), below(threshold), np.float32(before_slack(threshold))
+    made = np.float32(written + slack)
+    assert made <= wanted
+    assert np.float32(np.nextafter(written, np.float32(np.inf)) + slack) > wanted
+    assert float(wanted) - float(made) <= 2.0 * float(np.spacing(np.maximum(abs(written), abs(made))))
+    if threshold > 4e-6:
+        assert made == wanted
 
 
 @settings(max_examples=100, deadline=None)

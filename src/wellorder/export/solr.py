@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
@@ -79,17 +80,23 @@ def _node(node: Any, names: list[str]) -> dict[str, Any]:
 def before_slack(threshold: float) -> float:
     """Return what to write, that Solr makes of it the largest number of single precision at or below a threshold.
 
-    Within a millionth of zero some numbers cannot be made so; the largest that can is then less by 10⁻¹³ at most.
+    Some numbers cannot be made so: those near zero, and negative ones within a millionth of a power of two, where the
+    numbers beyond lie half as dense. The largest that can is then less by two units in the last place of what is
+    written.
     """
     wanted = below(threshold)
-    near = np.float32(wanted - _SLACK)
-    while np.float32(near + _SLACK) > wanted:
-        near = np.nextafter(near, np.float32(-np.inf))
-    while np.float32((higher := np.nextafter(near, np.float32(np.inf))) + _SLACK) <= wanted:
-        near = higher
-        if near >= np.finfo(np.float32).max:
-            break
-    return float(near)
+    # what Solr makes of a number never falls as the number rises
+    place = bisect_right(_PLACES, wanted, key=lambda place: np.float32(_number_at(place) + _SLACK)) - 1
+    return float(_number_at(_PLACES[place]))
+
+
+_PLACES = range(-0x7F7FFFFF, 0x7F800000)
+"""The finite numbers of single precision in their order, by the place of each: that of zero is 0."""
+
+
+def _number_at(place: int) -> np.float32:
+    size = np.array(abs(place), np.uint32).view(np.float32)
+    return np.float32(size if place >= 0 else -size)
 
 
 def _single(value: float) -> str:
