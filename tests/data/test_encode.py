@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -119,6 +121,13 @@ def test_missing_and_extra_columns():
 def test_names_are_no_categories(n):
     with pytest.raises(ValueError, match=rf"'id' has {n} different values in {n} rows.*item='id'.*drop='id'"):
         TableEncoder().fit(pl.DataFrame({"id": [f"n{row}" for row in range(n)], "a": range(n)}))
+
+
+def test_dates_are_no_categories_and_no_names():
+    days = [date(2020, 1, 1) + timedelta(days=day) for day in range(300)]
+    for column in (days, [f"{day} 18:30" for day in days]):
+        with pytest.raises(ValueError, match=r"'day' holds 300 dates, such as '2020-01-01.* no categories.*drop='day'"):
+            TableEncoder().fit(pl.DataFrame({"day": column, "a": range(300)}))
 
 
 def test_most_categories():

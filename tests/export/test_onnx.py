@@ -247,6 +247,7 @@ def test_standings_tell_of_votes_by_name_and_nothing_of_names_that_no_votes_link
     np.testing.assert_allclose(found["probabilities"][:2], want, atol=1e-14)
     assert np.isnan(found["probabilities"][2:]).all()
     assert np.isnan(found["difference"][2:]).all()
+    assert found["outcome"].tolist()[2:] == [2, 2], "a tie was not predicted: nothing was"
     assert np.isfinite(found["left_score"]).all()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Hashable, Sequence
 from itertools import pairwise, repeat
@@ -493,6 +494,7 @@ def _unseen(name: str, values: Array, categories: list[str | None]) -> list[Unfa
 
 _FEW = 10
 _NEARLY_ALL = 0.9
+_DATE = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}\b")
 _DENSE_FROM = 0.25
 
 
@@ -722,6 +724,11 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         """Return the categories of a text column, or refuse one that names its rows; none if it is constant."""
         given = sorted(value for value in distinct if value is not None)
         if len(given) > self.max_categories or len(given) > max(_FEW, _NEARLY_ALL * n_given):
+            if all(_DATE.match(value) for value in given):
+                raise ValueError(
+                    f"the column {name!r} holds {len(given):,} dates, such as {given[0]!r}, which are no categories: "
+                    f"put numbers in their place (the month, days since some day), or leave it out with drop={name!r}"
+                )
             raise ValueError(
                 f"the text column {name!r} has {len(given):,} different values in {n_given:,} rows, such as "
                 f"{given[0]!r}: it names the rows rather than describing them; say item={name!r}, or leave it out with "

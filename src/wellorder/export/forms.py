@@ -510,9 +510,14 @@ def pair_chances(rule: PairRule, differences: Floats) -> Floats:
 
 
 def outcomes(rule: PairRule, differences: Floats) -> Ints:
-    """Return −1, 0 or 1 for differences, right less left."""
+    """Return −1, 0 or 1 for differences, right less left, and ``NOT_KNOWN`` where there is no difference to go by."""
     d = np.asarray(differences, dtype=float) - rule.advantage
-    return np.where(np.abs(d) > rule.threshold, np.sign(d), 0).astype(np.int64)
+    told = np.where(np.abs(d) > rule.threshold, np.sign(d), 0.0)
+    return np.where(np.isnan(d), NOT_KNOWN, told).astype(np.int64)
+
+
+NOT_KNOWN = 2
+"""The outcome where a name is not known or two items were never compared: no tie, and none of the three outcomes."""
 
 
 def evaluate(function: Function, x: Floats) -> Floats:

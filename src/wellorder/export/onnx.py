@@ -18,6 +18,7 @@ import numpy as np
 from .. import __version__
 from ..sweeps import Array, Floats, Ints
 from .forms import (
+    NOT_KNOWN,
     BumpSum,
     Chances,
     ExportError,
@@ -674,7 +675,9 @@ def _pair_outputs(graph: GraphWriter, form: Form, inputs: Sequence[GraphInput]) 
         apart = graph.add("Where", together, apart, np.nan)
     d = graph.add("Squeeze", _plus(graph, apart, -rule.advantage), _COLUMNS)
     differs = graph.add("Greater", graph.add("Abs", d), rule.threshold)
-    found = {"difference": d, "outcome": graph.of_type(graph.add("Where", differs, graph.add("Sign", d), 0.0), "INT64")}
+    told = graph.add("Where", differs, graph.add("Sign", d), 0.0)
+    told = graph.add("Where", graph.add("IsNaN", d), float(NOT_KNOWN), told)
+    found = {"difference": d, "outcome": graph.of_type(told, "INT64")}
     found |= {name: graph.add("Squeeze", score, _COLUMNS) for name, score in zip(_SCORES, scores, strict=True)}
     return found if rule.slope is None else found | {"probabilities": _outcome_chances(graph, apart, rule)}
 
