@@ -257,16 +257,16 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
     if infinite := [each.method for each in standings if math.isinf(each.mean)]:
         yield f"infinite, as what came had been given no chance on some split, and so not tested: {', '.join(infinite)}"
-    if cut := [_on_splits(each, each.n_unfinished) for each in standings if each.n_unfinished]:
+    if cut := {each.method: (each.n_unfinished, each.n_splits) for each in standings if each.n_unfinished}:
         yield (
-            f"cut short by the time limit before their fits were done: {', '.join(cut)}; what they reach says nothing "
+            f"cut short by the time limit before their fits were done: {_on_splits(cut)}; what they reach says nothing "
             "against them: raise the time budget, or name fewer methods"
         )
-    if stopped := [_on_splits(each, each.n_stopped) for each in standings if each.n_stopped > each.n_unfinished]:
+    stopped = {each.method: (each.n_stopped, each.n_splits) for each in standings if each.n_stopped > each.n_unfinished}
+    if stopped:
         yield (
             "searches, or folds that an ensemble learns its weights from, ended by the time limit; judged with the "
-            "best parameters by then, or their own: "
-            f"{', '.join(stopped)}"
+            f"best parameters by then, or their own: {_on_splits(stopped)}"
         )
     if protocol.metric == "comparison_error":
         known = [each.method for each in standings if each.method in METHODS]
@@ -285,9 +285,14 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         )
 
 
-def _on_splits(standing: Standing, n: int) -> str:
-    """Name a method, and on how many of its splits something befell it unless on all."""
-    return standing.method if n == standing.n_splits else f"{standing.method} ({n} of {standing.n_splits} splits)"
+def _on_splits(befallen: Mapping[str, tuple[int, int]]) -> str:
+    """Name methods, and, where they are few, on how many of its splits something befell each unless on all."""
+    if len(befallen) > _FEW:
+        return ", ".join(befallen)
+    return ", ".join(name if n == of else f"{name} ({n} of {of} splits)" for name, (n, of) in befallen.items())
+
+
+_FEW = 4
 
 
 def _how_many_more(board: Leaderboard) -> str:
