@@ -6,25 +6,30 @@ import csv
 import dataclasses
 import io
 import json
+import re
 import subprocess
 import sys
 
+import click
 import numpy as np
 import pytest
 
 import wellorder as wo
 from tests.report import boards
 from wellorder.cli.leaderboard import print_leaderboard
+from wellorder.cli.main import Commands
 from wellorder.data import load_table_model
 
-COMMANDS = ("demo", "check", "fit", "predict", "evaluate", "order", "compare")
+COMMANDS = Commands().list_commands(click.Context(Commands("wellorder")))
 
 
 def test_help_names_every_command_and_gives_examples(run):
     found = run("--help")
     assert found.code == 0
     for name in COMMANDS:
-        assert f"\n  {name} " in found.out
+        said = re.search(rf"^  {name} +(.*)$", found.out, re.MULTILINE)
+        assert said[1].endswith("."), "what it does is said whole"
+        assert not said[1].endswith("...")
     assert "Examples:" in found.out
 
 

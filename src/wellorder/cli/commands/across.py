@@ -12,11 +12,12 @@ from ..output import print_json, print_table, say
 
 
 @click.command(
+    short_help="Rank methods over several data sets.",
     epilog="""\b
 Examples:
   wellorder across wines.records.jsonl films.records.jsonl sushi.records.jsonl
   wellorder across *.records.jsonl --metric swapped_pairs --report across.html
-"""
+""",
 )
 @click.argument("records", nargs=-1, required=True, metavar="RECORDS...", **INPUT)
 @click.option("--metric", help="What to go by; the first that all have measured unless given.")

@@ -16,6 +16,7 @@ _SIGNS = {"note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 
 
 @click.command(
+    short_help="Say what is in a file, and what could mislead.",
     epilog="""\b
 Examples:
   wellorder check wines.csv --target quality
@@ -23,7 +24,7 @@ Examples:
   wellorder check votes.csv
   wellorder check games.csv --items players.csv
   wellorder check wines.csv --target quality --curve rank-svm
-"""
+""",
 )
 @data_options
 @click.option(

@@ -78,6 +78,7 @@ class _WithExport(click.Command):
 
 
 @click.command(
+    short_help="Collect votes in the browser, two items at a time.",
     cls=_WithExport,
     epilog="""\b
 Examples:

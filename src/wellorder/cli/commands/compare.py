@@ -25,6 +25,7 @@ from ..output import print_json, say
 
 
 @click.command(
+    short_help="Compare methods on the same splits, and report.",
     cls=ModelCommand,
     epilog="""\b
 Examples:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    short_help="Judge a model on a file with grades or comparisons.",
     epilog="""\b
 Examples:
   wellorder evaluate wines.wo test-wines.csv
@@ -28,7 +29,7 @@ Examples:
   wellorder evaluate players.wo games.csv --items players.csv --metric comparison_error --metric comparison_brier
   wellorder evaluate run.txt --qrels qrels.txt
   wellorder evaluate old-run.txt new-run.txt --qrels qrels.txt --metric ndcg@10
-"""
+""",
 )
 @click.argument("model", **INPUT)
 @click.argument("data", nargs=-1, **INPUT)

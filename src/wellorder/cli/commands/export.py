@@ -14,6 +14,7 @@ from ..output import print_json, say
 
 
 @click.command(
+    short_help="Write a model for another runtime, checked there.",
     epilog="""\b
 Examples:
   wellorder export wines.wo -o wines.onnx
@@ -21,7 +22,7 @@ Examples:
   wellorder export wines.wo -o wines.txt --to lightgbm --check new-wines.csv
   wellorder export ranker.wo -o model.json --to solr --name ranker
   wellorder export wines.wo -o wines-mlflow --to mlflow
-"""
+""",
 )
 @click.argument("model", **INPUT)
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to.")

@@ -12,12 +12,13 @@ from ..output import print_json, print_table, progress_bar, say
 
 
 @click.command(
+    short_help="Say which columns matter most to a model.",
     epilog="""\b
 Examples:
   wellorder importance wines.wo test-wines.csv
   wellorder importance ranker.wo test.letor --metric ndcg@10 --top 10
   wellorder importance players.wo games.csv --items players.csv
-"""
+""",
 )
 @click.argument("model", **INPUT)
 @click.argument("data", nargs=-1, required=True, **INPUT)

@@ -35,6 +35,7 @@ class _Wanted(NamedTuple):
 
 
 @click.command(
+    short_help="Score the rows of a file, or predict comparisons.",
     epilog="""\b
 Examples:
   wellorder predict wines.wo new-wines.csv -o scores.csv
@@ -42,7 +43,7 @@ Examples:
   wellorder predict wines.wo new-wines.csv --format lines
   wellorder predict players.wo fixtures.csv --items players.csv
   wellorder predict wines.wo 'part-*.parquet' --engine dask -o scores.csv
-"""
+""",
 )
 @click.argument("model", **INPUT)
 @click.argument("data", nargs=-1, required=True, **INPUT)

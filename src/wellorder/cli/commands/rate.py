@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    short_help="Rate things from votes on two at a time.",
     epilog="""\b
 Examples:
   wellorder rate votes.csv
   wellorder rate votes.csv --side --control length --cluster prompt --cluster judge
   wellorder rate games.csv --winner winner_name --loser loser_name --time date --half-life 365d
   wellorder rate league.csv --side --scale elo --report standings.html
-"""
+""",
 )
 @vote_options
 @click.option("--side", is_flag=True, help="One side may have an advantage: who plays at home, what is shown first.")

@@ -33,6 +33,7 @@ def _refuse_unknown_suffix(path: str) -> None:
 
 
 @click.command(
+    short_help="Run a paper's experiments again.",
     help=f"""Run a paper's experiments again, and print its values and ours side by side.
 
     Papers: {", ".join(PAPERS)}.
