@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from ..deadline import time_is_up
 from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabilities, most_likely
@@ -20,7 +19,7 @@ from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine, signed_newton
 from ..spaces import Function, PartedSpace, RowSpace, is_dask, linear_space, origin_score, row_scores
 from ..state import Part, absent_or, count, figure, figures, floats, rising
-from ..sweeps import Array, Bools, Floats, Ints, dot, parallel_map
+from ..sweeps import Array, Bools, Floats, Ints, dot, one_blas_thread, parallel_map
 from .base import (
     NOTHING_TOLD_APART,
     by_rows,
@@ -177,7 +176,7 @@ def _add_up(centre: Floats, space: RowSpace, own: Floats, cross: sp.csr_array) -
         return hessian, mixed
 
     parts = [range(part * _BLOCK, space.n_rows, _PARTS * _BLOCK) for part in range(_PARTS)]
-    with threadpool_limits(limits=1, user_api="blas"):  # our threads, not BLAS's
+    with one_blas_thread():  # our threads, not BLAS's
         sums = parallel_map(visit, parts, space.n_rows)
     hessian, mixed = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
     return hessian, mixed
