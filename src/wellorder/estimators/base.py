@@ -149,16 +149,16 @@ def _why(found: Supervision) -> str:
     return "the order puts none of these levels above another, or rows that would be in a pair weigh nothing there."
 
 
-def check_positive(value: Any, name: str) -> None:
-    """Check a parameter that must be a positive number."""
+def check_positive(value: Any, name: str, *, instead: str = "") -> None:
+    """Check a parameter that must be a positive number; ``instead``, such as "'auto' or ", is said to do as well."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < float("inf"):
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
+        raise ValueError(f"{name} must be {instead}a positive number, got {value!r}")
 
 
-def check_whole(value: Any, name: str) -> None:
-    """Check a parameter that must be a positive whole number."""
+def check_whole(value: Any, name: str, *, instead: str = "") -> None:
+    """Check a parameter that must be a positive whole number; ``instead`` is said to do as well."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive whole number, got {value!r}")
+        raise ValueError(f"{name} must be {instead}a positive whole number, got {value!r}")
 
 
 def check_option(value: Any, name: str, options: Iterable[str]) -> None:
