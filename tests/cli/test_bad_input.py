@@ -304,6 +304,6 @@ def test_an_option_that_needs_what_is_not_installed(run, wines, monkeypatch):
 
 def test_single_rows_as_lists_are_explained_by_the_name_of_the_option(run):
     Path("a.csv").write_text("query,ph,quality\n" + "".join(f"{row},{row % 7},{row % 3}\n" for row in range(30)))
-    code, _, error = run("fit", "a.csv", "--target", "quality", "--group", "query", "-o", "m.wo")
-    assert code != 0
-    assert "check that --group names lists, not single rows" in error
+    outcome = run("fit", "a.csv", "--target", "quality", "--group", "query", "-o", "m.wo")
+    assert outcome.code == 2
+    assert "check that --group names lists, not single rows" in outcome.err

@@ -13,7 +13,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from ..deadline import time_is_up
-from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabilities, most_likely
+from ..losses import ROW_LOSSES, ProfileHessian, GradedRows, Likelihood, level_probabilities, most_likely
 from ..memory import Held
 from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine, signed_newton
@@ -78,7 +78,7 @@ class _Information:
     hessian: Floats
     follow: Floats
     """∂θ/∂w, a row for each threshold."""
-    give: Give
+    give: ProfileHessian
     constant: Bools
     """Whether each column varies by no more than rounding does."""
 
@@ -150,7 +150,7 @@ def _line_search(f: Function, step: Function, at: Likelihood, gain: float) -> tu
 
 def _information(space: RowSpace, at: Likelihood) -> _Information:
     """Return Xᵀ (D − B T⁻¹ Bᵀ) X; a common shift of a column is the thresholds' own, so it is taken out first."""
-    own, cross, give = at.bend_below + at.bend_above, at.cross, Give(at)
+    own, cross, give = at.bend_below + at.bend_above, at.cross, ProfileHessian(at)
     centre = space.adjoint(own / max(float(own.sum()), np.finfo(float).tiny))
     if isinstance(space, PartedSpace):
         sums = space.each(partial(_add_up, centre), space.cut(own), space.cut(cross))

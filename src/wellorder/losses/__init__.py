@@ -20,7 +20,7 @@ from .outcomes import (
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
 from .places import PlaceRisk
 from .proportional_odds import (
-    Give,
+    ProfileHessian,
     Likelihood,
     ProportionalOddsLoss as ProportionalOddsLoss,
     level_probabilities,
@@ -108,7 +108,7 @@ __all__ = [
     "LOSSES",
     "ROW_LOSSES",
     "Calibration",
-    "Give",
+    "ProfileHessian",
     "GradedRows",
     "Hinge",
     "Likelihood",
