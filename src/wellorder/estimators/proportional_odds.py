@@ -13,7 +13,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from ..deadline import time_is_up
-from ..losses import ROW_LOSSES, ProfileHessian, GradedRows, Likelihood, level_probabilities, most_likely
+from ..losses import ROW_LOSSES, GradedRows, Likelihood, ProfileHessian, level_probabilities, most_likely
 from ..memory import Held
 from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine, signed_newton
@@ -78,7 +78,7 @@ class _Information:
     hessian: Floats
     follow: Floats
     """∂θ/∂w, a row for each threshold."""
-    give: ProfileHessian
+    profile: ProfileHessian
     constant: Bools
     """Whether each column varies by no more than rounding does."""
 
@@ -127,7 +127,7 @@ def maximum_likelihood(
             raise _separated()
     follow = information.follow if space.origin is None else information.follow + space.origin
     along = follow @ inverse @ follow.T
-    variance = information.give.solve(np.eye(len(at.thresholds))) + along
+    variance = information.profile.solve(np.eye(len(at.thresholds))) + along
     return MaximumLikelihood(
         SolveResult(f.coef, at.value, gain, n_iter, 0, converged),
         at.thresholds + origin_score(space, f.coef),
@@ -150,17 +150,17 @@ def _line_search(f: Function, step: Function, at: Likelihood, gain: float) -> tu
 
 def _information(space: RowSpace, at: Likelihood) -> _Information:
     """Return Xᵀ (D − B T⁻¹ Bᵀ) X; a common shift of a column is the thresholds' own, so it is taken out first."""
-    own, cross, give = at.bend_below + at.bend_above, at.cross, ProfileHessian(at)
+    own, cross, profile = at.bend_below + at.bend_above, at.cross, ProfileHessian(at)
     centre = space.adjoint(own / max(float(own.sum()), np.finfo(float).tiny))
     if isinstance(space, PartedSpace):
         sums = space.each(partial(_add_up, centre), space.cut(own), space.cut(cross))
         hessian, mixed = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
     else:
         hessian, mixed = _add_up(centre, space, own, cross)
-    moved = give.solve(mixed)
+    moved = profile.solve(mixed)
     hessian -= mixed.T @ moved
     constant = hessian.diagonal() <= _CONSTANT * own.sum() * centre**2
-    return _Information(hessian, centre - moved, give, constant)
+    return _Information(hessian, centre - moved, profile, constant)
 
 
 def _add_up(centre: Floats, space: RowSpace, own: Floats, cross: sp.csr_array) -> tuple[Floats, Floats]:
