@@ -19,10 +19,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from .frames import labelled_as, naming_columns, warn_of_other_rows
 from .order import Comparisons, Grades, OrderSum, Times, refuse_beside
-from .row_labels import labelled_as, warn_of_other_rows
 from .scoring import last_step, levels_of, list_scores
-from .spaces import Pairs, naming_columns
+from .spaces import Pairs
 from .sweeps import Floats, Ints
 
 

@@ -15,6 +15,7 @@ from sklearn.utils import validation
 from sklearn.utils.metaestimators import available_if
 
 from ..deadline import time_is_up, warn_of_time
+from ..frames import naming_columns
 from ..losses import PairSet
 from ..memory import available_bytes
 from ..metrics import swapped_pairs
@@ -34,7 +35,7 @@ from ..order import (
 )
 from ..scoring import list_scores, warn_if_groups_are_lost
 from ..solvers import SolveResult
-from ..spaces import each_entry_once, is_dask, naming_columns
+from ..spaces import each_entry_once, is_dask
 from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
 from ..sweeps import Array, Floats, is_tensor, to_numpy
 from ..writing import counted, write_bytes

@@ -10,11 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import ClassifierTags, check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..frames import naming_columns
 from ..memory import Held
 from ..methods import Method, inner_costs, too_many_levels
 from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Scale, separable, violation
 from ..samples import fit_with, take
-from ..spaces import naming_columns, near_zero
+from ..spaces import near_zero
 from ..state import Part, both, checked, fitted, floats, labels, none_or, template
 from ..sweeps import Array, Floats
 from .base import NOTHING_TOLD_APART, Ranker, read_order, validate_data, warn_of_one_score
