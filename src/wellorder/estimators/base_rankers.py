@@ -303,6 +303,14 @@ def check_base(estimator: Any) -> Any:
     return clone(base)
 
 
+def with_tags_of(estimator: Any, tags: Any) -> Any:
+    """Say in scikit-learn's tags that a model takes the rows that the ranker inside it takes."""
+    inner = get_tags(RankSVM() if estimator is None else estimator).input_tags
+    tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+    tags.target_tags.required = True
+    return tags
+
+
 def read_plain_grades(
     y: Any, groups: Any, sample_weight: Any, levels: Any, n_rows: int, model: str, *, two_weights: bool = False
 ) -> Grades:
