@@ -215,6 +215,7 @@ class OrderBoost(TreeInput, OrdinalModel):
     """
 
     _held: ClassVar[Held] = Held(18.0, 3.5)
+    takes_two_weights: ClassVar[bool] = True
 
     learners_: list[Any]
     learner_weights_: Floats

@@ -315,6 +315,7 @@ class OrderEnsemble(Ranker):
     """
 
     _held: ClassVar[Held] = Held(25.0, 1.3)
+    takes_two_weights: ClassVar[bool] = True
 
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__decision_function: ClassVar[dict[str, bool]] = {"groups": True}
@@ -478,7 +479,9 @@ class OrderEnsemble(Ranker):
             refuse_no_pairs(y, y.to_pairs(X.shape[0]).n_pairs)
             return ComparedFolds(X, y, self.n_folds, rng)
         name = type(self).__name__
-        grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], name, two_weights=True)
+        grades = read_plain_grades(
+            y, groups, sample_weight, self.levels, X.shape[0], name, two_weights=self.takes_two_weights
+        )
         refuse_no_pairs(grades, grades.pairs.n_pairs)
         return GradedFolds(X, grades, self.n_folds, rng)
 
