@@ -137,9 +137,9 @@ def too_many_levels(size: Size) -> str | None:
 
 
 _BASE = 300_000_000
-"""Of Python and the libraries."""
+"""Bytes of Python and its libraries."""
 ROW_ARRAYS = 30
-"""Of eight bytes a row: grades, scores, orders of both, sums over pairs."""
+"""8-byte arrays of one number a row that a fit holds: grades, scores, orders of both, sums over pairs."""
 
 
 def for_linear(size: Size, matrix_bytes: int) -> int:

@@ -6,20 +6,23 @@ of an order is, the order knows: some of the graded rows, or some of the compari
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from .frames import labelled_as, naming_columns, warn_of_other_rows
 from .order import Comparisons, Grades, OrderSum, Times, refuse_beside
-from .row_labels import labelled_as, warn_of_other_rows
-from .scoring import list_scores
-from .spaces import Pairs, naming_columns
+from .scoring import last_step, levels_of, list_scores
+from .spaces import Pairs
 from .sweeps import Floats, Ints
 
 
@@ -146,6 +149,83 @@ class Sample:
         return asked
 
 
+# --------------------------------------------------------------------------------------------------
+# Under which names groups and weights reach a fit. `Sample.fit` goes by what each model requests, as scikit-learn's
+# own searches do; `fit_with` is for whoever was given groups and weights for the one model inside, and asks nobody
+# for a request: its result does not depend on whether metadata routing is on.
+
+
+def fit_with(model: Any, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Any:
+    """Fit a model, or the last step of a pipeline, with groups and row weights; return it.
+
+    Weights that would not reach it are an error, and groups are, where rows of different groups would be compared;
+    a model that learns from single rows needs none, and is fitted without.
+    """
+    both = {"groups": groups, "sample_weight": sample_weight}
+    given = {name: values for name, values in both.items() if values is not None}
+    path, last = last_step(model)
+    taken = signature(last.fit).parameters
+    if not given.keys() <= taken.keys():
+        if _hands_on(taken):
+            return _fit_routed(model, X, y, given)
+        if "sample_weight" in given and "sample_weight" not in taken:
+            raise ValueError(f"{type(last).__name__} takes no sample_weight; leave the weights out, or take another")
+        if "groups" in given and "groups" not in taken and _compares(last):
+            raise ValueError(
+                f"{type(last).__name__} hands no groups on to the ranker inside; take another, or leave it out"
+            )
+    options = {f"{path}{name}": values for name, values in given.items() if name in taken}
+    with config_context(enable_metadata_routing=False):  # what is passed has found its way already
+        return model.fit(X, y, **options)
+
+
+def takes_groups(model: Any) -> bool:
+    """Say whether groups reach what learns in a model, when it is fitted with them."""
+    taken = signature(last_step(model)[1].fit).parameters
+    if "groups" in taken or not _hands_on(taken):
+        return "groups" in taken
+    with config_context(enable_metadata_routing=True):
+        return "groups" in _consumed(model, ["groups"])
+
+
+def _hands_on(taken: Mapping[str, Parameter]) -> bool:
+    """Say whether a fit takes whatever it is given, by its parameters."""
+    return any(each.kind is Parameter.VAR_KEYWORD for each in taken.values())
+
+
+def _consumed(model: Any, names: Iterable[str]) -> set[str]:
+    """Return which arguments of fit somebody inside a model asks for, by scikit-learn's routing."""
+    try:
+        return set(get_routing_for_object(model).consumes("fit", names))
+    except NotImplementedError:  # how scikit-learn says that a model hands nothing on to those inside
+        return set()
+
+
+def _fit_routed(model: Any, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    """Fit a search, or what else hands on whatever it is given: scikit-learn's routing knows to whom."""
+    name = type(model).__name__
+    with config_context(enable_metadata_routing=True):
+        consumed = _consumed(model, given)
+        if "sample_weight" in given and "sample_weight" not in consumed:
+            raise ValueError(
+                f"{name} hands no sample_weight on; leave the weights out, or ask for them inside it with "
+                "set_fit_request(sample_weight=True) and set_score_request(sample_weight=True)"
+            )
+        if "groups" in given and "groups" not in consumed and _compares(model):
+            raise ValueError(f"{name} hands no groups on to the ranker inside; take another, or leave it out")
+        return model.fit(X, y, **{key: given[key] for key in consumed})
+
+
+def _compares(model: Any) -> bool:
+    """Say whether something inside a model would compare rows of different groups, were it not told the groups."""
+    inside = [part for part in model.get_params(deep=True).values() if hasattr(part, "fit")]
+    return any("groups" in signature(part.fit).parameters for part in inside if not isinstance(part, type))
+
+
+# --------------------------------------------------------------------------------------------------
+# Reading and cutting.
+
+
 def pair_probabilities(model: Any, X: Any, left: Any, right: Any, *, first_move: bool = True) -> Floats:
     """Return P(left better), P(tie) and P(right better) of pairs of rows of X, by number.
 
@@ -172,8 +252,7 @@ def read_sample(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any)
     if isinstance(X, Pairs) or np.ndim(X) == 3:
         refuse_beside(X, groups=groups)
         return Sample(X, Given(y, None, sample_weight))
-    last_step = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    return Sample(X, Given(y, groups, sample_weight, getattr(last_step, "levels", None)), pairwise)
+    return Sample(X, Given(y, groups, sample_weight, levels_of(estimator)), pairwise)
 
 
 def take(values: Any, rows: Ints) -> Any:

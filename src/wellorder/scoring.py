@@ -98,6 +98,25 @@ def warn_if_groups_are_lost(model: Any, groups: Any, way_out: str, *, depth: int
         )
 
 
+def last_step(model: Any) -> tuple[str, Any]:
+    """Return what a pipeline ends with, be it in another pipeline, and the path of its options: "outer__inner__"."""
+    path = ""
+    while hasattr(model, "steps"):
+        name, model = model.steps[-1]
+        path += f"{name}__"
+    return path, model
+
+
+def levels_of(model: Any) -> Any:
+    """Return the order of text grades that a model was given, be it in pipelines or searches, fitted or not."""
+    while model is not None:
+        if getattr(model, "levels", None) is not None:
+            return model.levels
+        inner = getattr(model, "best_estimator_", getattr(model, "estimator", None))
+        model = last_step(model)[1] if hasattr(model, "steps") else inner
+    return None
+
+
 def _function(model: Any) -> Any:
     return model.decision_function if hasattr(model, "decision_function") else model.predict
 

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .row_labels import warn_of_other_rows
+from .frames import warn_of_other_rows
 
 _MOST_ALIKE = 100
 """Keys of a look-up table that may share one hash: so many are looked through, one by one, to find any of them."""

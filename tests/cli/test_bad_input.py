@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -299,3 +300,10 @@ def test_an_option_that_needs_what_is_not_installed(run, wines, monkeypatch):
     assert (found.code, found.out) == (2, "")
     assert "device= needs PyTorch" in found.err
     assert len(found.err.splitlines()) == 1
+
+
+def test_single_rows_as_lists_are_explained_by_the_name_of_the_option(run):
+    Path("a.csv").write_text("query,ph,quality\n" + "".join(f"{row},{row % 7},{row % 3}\n" for row in range(30)))
+    outcome = run("fit", "a.csv", "--target", "quality", "--group", "query", "-o", "m.wo")
+    assert outcome.code == 2
+    assert "check that --group names lists, not single rows" in outcome.err

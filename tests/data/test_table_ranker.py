@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import wellorder as wo
 from wellorder.data import Table, TableEncoder, TableRanker, read
@@ -46,7 +48,7 @@ def test_weights_reach_the_ranker(tmp_path):
     model = TableRanker(wo.RankSVM()).fit(found)
     X = model.encoder_.transform(found)
     assert (model.ranker_.coef_ == wo.RankSVM().fit(X, found.y, sample_weight=found.weights).coef_).all()
-    with pytest.raises(ValueError, match="PolynomialFeatures takes no weights"):
+    with pytest.raises(ValueError, match="PolynomialFeatures takes no sample_weight; leave the weights out"):
         TableRanker(make_pipeline(PolynomialFeatures())).fit(found)
 
 
@@ -57,6 +59,26 @@ def test_pipelines_and_other_rankers(graded):
     np.testing.assert_allclose(model.decision_function(graded), plain.decision_function(X))
     with pytest.warns(UserWarning, match="Ridge takes no groups"):
         assert TableRanker(Ridge()).fit(graded).decision_function(graded).shape == (60,)
+    with pytest.warns(UserWarning, match="GridSearchCV takes no groups"):
+        TableRanker(GridSearchCV(Ridge(), {"alpha": [1.0]})).fit(graded)
+
+
+def test_groups_and_weights_reach_what_learns_wherever_it_is(tmp_path):
+    """Bare, in a pipeline, in a pipeline of another, or in a search; with metadata routing on, too."""
+    text = wines(w=np.arange(1, 61)).write_csv()
+    found = table(tmp_path, text, target="quality", group="list", weight="w")
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = wo.RankSVM().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    expected = TableRanker(wo.RankSVM()).fit(found).decision_function(found)
+    scaled = TableRanker(make_pipeline(StandardScaler(), wo.RankSVM())).fit(found).decision_function(found)
+    nested = make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), wo.RankSVM()))
+    for routing in (False, True):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            searched = TableRanker(GridSearchCV(asks, {"C": [asks.C]})).fit(found).decision_function(found)
+            np.testing.assert_allclose(searched, expected, rtol=1e-12)
+            for model in (make_pipeline(StandardScaler(), wo.RankSVM()), nested):
+                again = TableRanker(model).fit(found).decision_function(found)
+                np.testing.assert_allclose(again, scaled, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["polars", "pandas"])

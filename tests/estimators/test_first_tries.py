@@ -194,6 +194,13 @@ def test_what_is_no_column_of_groups_is_named(groups):
         wo.metrics.ndcg([0, 1, 2], [1.0, 2.0, 3.0], groups)
 
 
+def test_sizes_of_lists_are_told_from_groups():
+    with pytest.raises(ValueError, match=r"10 entries for 60 rows; .* np.repeat\(np.arange\(len\(groups\)\), groups\)"):
+        wo.RankSVM().fit(np.zeros((60, 2)), np.arange(60), groups=[6] * 10)
+    with pytest.raises(ValueError, match=r"10 entries for 60 rows; give one id a row$"):
+        wo.RankSVM().fit(np.zeros((60, 2)), np.arange(60), groups=[5] * 10)
+
+
 def test_scores_of_two_lengths_are_no_pair():
     with pytest.raises(ValueError, match=r"first and second have shapes \(2,\) and \(3,\)"):
         wo.metrics.paired_test([0, 1, 2], [1.0, 2.0], [1.0, 2.0, 3.0])

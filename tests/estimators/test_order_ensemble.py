@@ -16,13 +16,8 @@ from tests.reference.order_ensemble import best_weights, held_out_scores
 
 import wellorder as wo
 from wellorder.deadline import deadline, time_is_up
-from wellorder.estimators.order_ensemble import (
-    ComparedFolds,
-    GradedFolds,
-    default_members,
-    last_members,
-    out_of_fold_points,
-)
+from wellorder.estimators.held_out import ComparedFolds, GradedFolds, out_of_fold_points
+from wellorder.estimators.order_ensemble import default_members, last_members
 
 make = partial(wo.OrderEnsemble, random_state=0)
 
@@ -432,7 +427,7 @@ class Timed(wo.RankSVM):
 def fit_timed(monkeypatch, given, compared=False):
     """Fit an ensemble of members of 1 and 2 seconds within a time; a whole one takes 5 folds and a last fit, 18 s."""
     clock = Clock()
-    monkeypatch.setattr("wellorder.estimators.order_ensemble.perf_counter", clock)
+    monkeypatch.setattr("wellorder.estimators.held_out.perf_counter", clock)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
     y = np.digitize(X[:, 0] + rng.standard_normal(60), [-1, 0, 1])
@@ -477,7 +472,7 @@ def test_folds_that_were_not_done_teach_nothing(monkeypatch):
     compared = wo.Comparisons(np.arange(0, 40, 2), np.arange(1, 40, 2), rng.choice([-1, 1], 20))
     for kind, order in ((GradedFolds, grades), (ComparedFolds, compared)):
         clock = Clock()
-        monkeypatch.setattr("wellorder.estimators.order_ensemble.perf_counter", clock)
+        monkeypatch.setattr("wellorder.estimators.held_out.perf_counter", clock)
         folds = kind(X, order, 5, np.random.default_rng(0))
         whole = kind(X, order, 5, np.random.default_rng(0))
         with deadline(lambda clock=clock: 4.0 - clock.now), pytest.warns(UserWarning, match="after 2 of the 5 folds"):

@@ -227,3 +227,15 @@ def test_methods_order_what_they_say_that_they_take(name):
         grades = wo.Times(y, np.ones(len(y))) if METHODS[name].needs_times else y
         model = make_seeded(METHODS[name], 0).fit(X, grades if order == "grades" else games)
         assert swapped(model, X, y, None) < 0.25
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_two_weights_a_row_are_taken_by_those_that_say_so(name):
+    X, y, groups = sample()
+    grades = wo.Grades(y, groups, weights_above=np.linspace(0.5, 2.0, len(y)))
+    model = make(name, estimators=[("svm", wo.RankSVM()), ("best", wo.BestFeature())])  # members that look at pairs
+    if type(model).takes_two_weights:
+        model.fit(X, grades)
+        return
+    with pytest.raises(ValueError, match=r"weigh one thing where they stand above.*BestFeature, .*RankSVM.* take them"):
+        model.fit(X, grades)

@@ -123,6 +123,8 @@ def test_frames_text_and_grades():
         (pl.DataFrame(X), pl.Series(names[Y], dtype=pl.Enum(levels)), wo.RankSVM()),
         (X.tolist(), names[Y].tolist(), wo.RankSVM(levels=levels)),
         (X, names[Y], make_pipeline(StandardScaler(with_mean=False, with_std=False), wo.RankSVM(levels=levels))),
+        (X, names[Y], make_pipeline(make_pipeline(wo.RankSVM(levels=levels)))),
+        (X, names[Y], GridSearchCV(make_pipeline(wo.RankSVM(levels=levels)), {"ranksvm__C": [1.0]}, cv=2)),
     ):
         found = cross_validate(estimator, table, y, groups=pd.Series(QUERY))
         np.testing.assert_allclose(found["swapped_pairs"], expected, rtol=1e-12)

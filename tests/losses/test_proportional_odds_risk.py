@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from tests.reference import proportional_odds as reference
 
 from wellorder.losses import ROW_LOSSES, GradedRows, proportional_odds as module
-from wellorder.losses.proportional_odds import Give, level_probabilities, likelihood, most_likely
+from wellorder.losses.proportional_odds import ProfileHessian, level_probabilities, likelihood, most_likely
 
 LOSS = ROW_LOSSES["proportional_odds"]
 
@@ -63,7 +63,7 @@ def test_at_given_thresholds_all_derivatives_are_right():
         mixed = (ahead.pull - behind.pull) / (2 * h)
         stiff = np.diag(at.stiffness[1]) + np.diag(at.stiffness[0, 1:], 1) + np.diag(at.stiffness[0, 1:], -1)
         np.testing.assert_allclose(mixed, at.cross.T @ ds + stiff @ dt, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(Give(at).solve(stiff @ v), v, rtol=1e-10)
+    np.testing.assert_allclose(ProfileHessian(at).solve(stiff @ v), v, rtol=1e-10)
 
 
 def test_weights_are_repetitions_and_rows_without_level_are_absent():

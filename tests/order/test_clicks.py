@@ -3,6 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import wellorder as wo
 from wellorder.order import click_propensities_from
@@ -121,6 +125,15 @@ def test_features_may_be_lists_or_sparse():
         np.testing.assert_allclose(
             wo.click_propensities(clicked, position, X=form), wo.click_propensities(clicked, position, X=X), rtol=1e-3
         )
+
+
+@pytest.mark.parametrize("estimator", [None, make_pipeline(StandardScaler(), make_pipeline(LogisticRegression()))])
+def test_metadata_routing_makes_no_difference(estimator):
+    clicked, position, _, item = shown_lists(200)
+    X = np.eye(12)[item]
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = wo.click_propensities(clicked, position, X=X, estimator=estimator)
+    np.testing.assert_array_equal(found, wo.click_propensities(clicked, position, X=X, estimator=estimator))
 
 
 def test_nothing_to_estimate_from_is_said():

@@ -1,4 +1,4 @@
-"""Newton over a ≥ 0 against a cone solver."""
+"""Newton over a ≥ 0, as weights of an ensemble are learned, against a cone solver."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import pytest
 from tests.reference.order_ensemble import best_weights
 
 import wellorder as wo
-from wellorder.estimators.order_ensemble import nonnegative_newton
 from wellorder.losses import LOSSES
-from wellorder.solvers import make_problem
+from wellorder.solvers import make_problem, signed_newton
 from wellorder.spaces import LinearSpace
+
+
+def nonnegative(problem):
+    """Minimise over a ≥ 0 as exactly as rounding lets one."""
+    return signed_newton(problem, np.ones(problem.space.n_coef, np.int64), tol=1e-10)
 
 
 def listed(y, groups, weight):
@@ -26,7 +30,7 @@ def test_it_finds_what_a_cone_solver_finds(seed):
     points = rng.standard_normal((n, m)) + np.outer(y, [0.5, 0.1, 0.0, -0.3, 1.0])
     C = float(rng.choice([0.01, 1.0, 100.0]))
     grades = wo.Grades(y, groups, weights=weight)
-    found = nonnegative_newton(make_problem(LinearSpace(points), grades.pairs, LOSSES["squared_hinge"], C))
+    found = nonnegative(make_problem(LinearSpace(points), grades.pairs, LOSSES["squared_hinge"], C))
     in_pairs = grades.pairs.active
     a, value = best_weights(points, listed(y, groups, weight), weight[in_pairs].sum(), C)
     assert found.converged
@@ -41,7 +45,7 @@ def test_nothing_helps_where_all_columns_point_the_wrong_way():
     problem = make_problem(
         LinearSpace(-np.column_stack([y, y**2]) / 20), wo.Grades(y).pairs, LOSSES["squared_hinge"], 1.0
     )
-    found = nonnegative_newton(problem)
+    found = nonnegative(problem)
     assert found.coef.tolist() == [0.0, 0.0]
     assert found.converged
 
@@ -50,7 +54,7 @@ def test_columns_that_are_the_same_share_their_weight():
     y = np.repeat(np.arange(4), 5)
     column = y + np.random.default_rng(0).standard_normal(20)
     points = np.column_stack([column, column, np.zeros(20)])
-    found = nonnegative_newton(make_problem(LinearSpace(points), wo.Grades(y).pairs, LOSSES["squared_hinge"], 10.0))
+    found = nonnegative(make_problem(LinearSpace(points), wo.Grades(y).pairs, LOSSES["squared_hinge"], 10.0))
     assert found.coef[0] == pytest.approx(found.coef[1], rel=1e-6)
     assert found.coef[0] > 0
     assert found.coef[2] == 0.0

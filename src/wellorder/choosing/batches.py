@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +10,8 @@ import numpy as np
 from scipy import special
 
 from ..standings import Standings
-from ..sweeps import Array, Bools, Floats, Ints
-from .beliefs import Beliefs, believe, one_thread, places_of
+from ..sweeps import Array, Bools, Floats, Ints, one_blas_thread
+from .beliefs import Beliefs, believe, places_of
 from .gains import OrderGains, answer_table, sign_gains
 from .goals import Goal
 from .sources import from_model, from_standings
@@ -162,13 +161,13 @@ def choose_pairs(
     if not 0.0 <= min_difference < np.inf:
         raise ValueError(f"min_difference={min_difference!r} is no difference; give a number from 0 on")
     rng = np.random.default_rng(random_state)
-    with one_thread():
+    with one_blas_thread():
         beliefs = _beliefs_of(known, items, names, votes, rng)
     wanted = Goal.of(goal, top, levels)
     wanted.cuts(len(beliefs))
     place_of = {name: place for place, name in enumerate(beliefs.names)}
     allowed = _Allowed(len(beliefs), *_read_excluded(exclude, place_of), _read_excluded(avoid, place_of)[1])
-    with one_thread() if len(beliefs) <= _MOST_ALONE else nullcontext():
+    with one_blas_thread(when=len(beliefs) <= _MOST_ALONE):
         chooser = _Chooser(beliefs, wanted, allowed, min_difference, rng)
         n_random = int(random_share * k + rng.random())
         drawn = chooser.draw(n_random)

@@ -13,23 +13,20 @@ covariance.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 from scipy.sparse.csgraph import breadth_first_order, connected_components
-from threadpoolctl import ThreadpoolController
 
 from ..data import ComparisonTable
 from ..losses import log_total, outcome_shares
 from ..order import Comparisons, as_objects
 from ..spaces import Kernel, NystroemMap
 from ..suggest import suggest
-from ..sweeps import Array, Bools, Floats, Ints, sums_at
+from ..sweeps import Array, Bools, Floats, Ints, one_blas_thread, sums_at
 
 MOST_EXACT = 1_000
 """Items up to which the covariance is exact; of more, draws stand in for it."""
@@ -189,19 +186,8 @@ def believe(
     before = np.zeros(len(names)) if expected is None else _numbers(expected, (len(names),), "expected")
     if start is not None and list(start.names) != list(names):
         start = None
-    with one_thread():
+    with one_blas_thread():
         return _Posterior(names, counts, G, before, rng, typical_items).beliefs(start)
-
-
-def one_thread() -> AbstractContextManager[object]:
-    """Keep BLAS in one thread: several wait for each other where others work as well."""
-    return cast("AbstractContextManager[object]", _blas().limit(limits=1, user_api="blas"))
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Return what was loaded of BLAS; to look for it takes as long as beliefs of a hundred items."""
-    return ThreadpoolController()
 
 
 def _check_names(items: Sequence[Any]) -> Array:

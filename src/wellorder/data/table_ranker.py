@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..samples import pair_probabilities
-from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, list_scores, ranks_lists
+from ..samples import fit_with, pair_probabilities, takes_groups
+from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, last_step, list_scores, ranks_lists
 from ..state import (
     ANY,
     Part,
@@ -343,7 +342,10 @@ class TableRanker(Stored, BaseEstimator):
         if table.events is not None:
             self.ranker_ = ranker.fit(encoded, table.order())
         else:
-            self.ranker_ = ranker.fit(encoded, table.y, **_fit_options(ranker, table))
+            if table.groups is not None and not takes_groups(ranker):
+                name = type(last_step(ranker)[1]).__name__
+                warnings.warn(f"{name} takes no groups: it learns from all rows as if they were one list", stacklevel=4)
+            self.ranker_ = fit_with(ranker, encoded, table.y, groups=table.groups, sample_weight=table.weights)
         return self.decision_function(table)
 
     def _fit_comparisons(self, table: ComparisonTable) -> Array:
@@ -473,22 +475,3 @@ def _check_curve(curve: tuple[Floats, Floats]) -> None:
 def _identity(n: int) -> sp.csr_array:
     """Return one row an item, with a 1 in the item's own column."""
     return sp.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
-
-
-def _fit_options(ranker: Any, table: Table) -> dict[str, Any]:
-    """Return groups and weights under the names that the ranker's ``fit`` takes."""
-    steps = getattr(ranker, "steps", None)
-    prefix, last = ("", ranker) if steps is None else (f"{steps[-1][0]}__", steps[-1][1])
-    taken = signature(last.fit).parameters
-    name = type(last).__name__
-    options: dict[str, Any] = {}
-    if table.groups is not None:
-        if "groups" in taken:
-            options[f"{prefix}groups"] = table.groups
-        else:
-            warnings.warn(f"{name} takes no groups: it learns from all rows as if they were one list", stacklevel=5)
-    if table.weights is not None:
-        if "sample_weight" not in taken:
-            raise ValueError(f"{name} takes no weights; leave weight= out, or use another ranker")
-        options[f"{prefix}sample_weight"] = table.weights
-    return options

@@ -1,6 +1,6 @@
 """The models, in scikit-learn's shape, each with the methods that it brings to ``fit`` and ``compare``.
 
-A new one is a file of its own, an import, a name in ``__all__`` and a home here, and its place in ``_BRING_METHODS``.
+A new one is a file of its own, an import, a name in ``__all__``, and its place in ``_HOMES``.
 Each is loaded when it is first asked for: who has one model to score with waits for no other.
 """
 
@@ -59,59 +59,42 @@ __all__ = [
 ]
 
 _HOMES = {
+    "rank_svm": ("RankSVM", "METHODS"),
+    "swap_svm": ("SwapSVM", "METHODS"),
+    "svor": ("SVOR", "METHODS"),
+    "convex_hull_ranker": ("ConvexHullRanker", "METHODS"),
+    "proportional_odds": ("ProportionalOdds", "METHODS"),
+    "plug_in_ranker": ("PlugInRanker", "METHODS"),
+    "order_boost": ("OrderBoost", "METHODS"),
+    "rank_boost": ("RankBoost", "METHODS"),
+    "multiple_hyperplane_ranker": ("MultipleHyperplaneRanker", "METHODS"),
+    "nested_ranker": ("NestedRanker", "METHODS"),
+    "compare_svm": ("CompareSVM", "METHODS"),
+    "threshold_compare": ("ThresholdCompare", "METHODS"),
+    "order_ensemble": ("OrderEnsemble", "METHODS"),
+    "boosted_trees": ("BoostedTrees", "METHODS"),
+    "cox_ranker": ("CoxRanker", "METHODS"),
+    "baselines": ("BestFeature", "RidgeRanker", "METHODS"),
     "base": ("list_scores",),
-    "baselines": ("BestFeature", "RidgeRanker"),
-    "boosted_trees": ("BoostedTrees",),
     "boosting": ("BoostRows", "BoostTask", "RowRisk"),
     "compare_lp": ("CompareLP",),
     "compare_model": ("CompareModel",),
-    "compare_svm": ("CompareSVM",),
-    "convex_hull_ranker": ("ConvexHullRanker",),
-    "cox_ranker": ("CoxRanker",),
     "kernel_model": ("KernelModel",),
     "monotone": ("NotMonotoneError", "keeps_monotone"),
-    "multiple_hyperplane_ranker": ("MultipleHyperplaneRanker",),
-    "nested_ranker": ("NestedRanker",),
-    "order_boost": ("OrderBoost",),
-    "order_ensemble": ("OrderEnsemble",),
-    "plug_in_ranker": ("PlugInRanker",),
     "propensities": ("click_propensities",),
-    "proportional_odds": ("ProportionalOdds",),
-    "rank_boost": ("RankBoost",),
-    "rank_svm": ("RankSVM",),
-    "svor": ("SVOR",),
-    "swap_svm": ("SwapSVM",),
-    "threshold_compare": ("ThresholdCompare",),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+"""What each module gives; methods are run and listed in the order of those that bring ``METHODS``."""
 
-_BRING_METHODS = (
-    "rank_svm",
-    "swap_svm",
-    "svor",
-    "convex_hull_ranker",
-    "proportional_odds",
-    "plug_in_ranker",
-    "order_boost",
-    "rank_boost",
-    "multiple_hyperplane_ranker",
-    "nested_ranker",
-    "compare_svm",
-    "threshold_compare",
-    "order_ensemble",
-    "boosted_trees",
-    "cox_ranker",
-    "baselines",
-)
-"""The modules with ``METHODS``, in the order in which these are run and listed."""
+_HOME = {name: home for home, names in _HOMES.items() for name in names if name != "METHODS"}
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name == "METHODS":
             found: Any = {}
-            for home in _BRING_METHODS:
-                found |= import_module(f".{home}", __name__).METHODS
+            for home, names in _HOMES.items():
+                if "METHODS" in names:
+                    found |= import_module(f".{home}", __name__).METHODS
         elif name in _HOME:
             found = getattr(import_module(f".{_HOME[name]}", __name__), name)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -15,6 +16,7 @@ from sklearn.utils import validation
 from sklearn.utils.metaestimators import available_if
 
 from ..deadline import time_is_up, warn_of_time
+from ..frames import naming_columns
 from ..losses import PairSet
 from ..memory import available_bytes
 from ..metrics import swapped_pairs
@@ -34,7 +36,7 @@ from ..order import (
 )
 from ..scoring import list_scores, warn_if_groups_are_lost
 from ..solvers import SolveResult
-from ..spaces import each_entry_once, is_dask, naming_columns
+from ..spaces import each_entry_once, is_dask
 from ..state import Part, Stored, absent_or, checked, count, none_or, refuse_alike
 from ..sweeps import Array, Floats, is_tensor, to_numpy
 from ..writing import counted, write_bytes
@@ -45,10 +47,6 @@ from ..writing import counted, write_bytes
 
 Order: TypeAlias = Grades | Comparisons | OrderSum
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-_TAKE_TWO_WEIGHTS = ("RankSVM", "SwapSVM", "OrderBoost", "RankBoost", "OrderEnsemble", "BestFeature")
-"""The estimators that look at pairs, whose rows may weigh one thing above and another below."""
 
 
 def as_order(
@@ -86,9 +84,15 @@ def as_order(
         if isinstance(part, Grades) and part.ends is not None and not two_weights:
             raise ValueError(
                 "these rows weigh one thing where they stand above and another where they stand below, and this model "
-                f"looks at single rows, not at pairs; {', '.join(_TAKE_TWO_WEIGHTS)} take them"
+                f"looks at single rows, not at pairs; {_estimators_with('takes_two_weights')} take them"
             )
     return given
+
+
+def _estimators_with(attribute: str) -> str:
+    """Return the names of the estimators whose class says ``attribute = True``, for an error that names a way out."""
+    estimators = import_module(__package__)
+    return ", ".join(name for name in estimators.__all__ if getattr(getattr(estimators, name), attribute, False))
 
 
 def read_order(
@@ -149,16 +153,16 @@ def _why(found: Supervision) -> str:
     return "the order puts none of these levels above another, or rows that would be in a pair weigh nothing there."
 
 
-def check_positive(value: Any, name: str) -> None:
-    """Check a parameter that must be a positive number."""
+def check_positive(value: Any, name: str, *, instead: str = "") -> None:
+    """Check a parameter that must be a positive number; ``instead``, such as "'auto' or ", is said to do as well."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < float("inf"):
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
+        raise ValueError(f"{name} must be {instead}a positive number, got {value!r}")
 
 
-def check_whole(value: Any, name: str) -> None:
-    """Check a parameter that must be a positive whole number."""
+def check_whole(value: Any, name: str, *, instead: str = "") -> None:
+    """Check a parameter that must be a positive whole number; ``instead`` is said to do as well."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive whole number, got {value!r}")
+        raise ValueError(f"{name} must be {instead}a positive whole number, got {value!r}")
 
 
 def check_option(value: Any, name: str, options: Iterable[str]) -> None:
@@ -228,9 +232,6 @@ def exists_for_losses(*losses: str) -> Callable[[F], F]:
 
 FLOATS = (np.float64, np.float32)
 
-_TAKE_DASK = ("RankSVM", "SwapSVM", "ProportionalOdds", "CompareSVM", "ConvexHullRanker")
-"""The estimators that leave the rows of a Dask array where they lie."""
-
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Check X as scikit-learn's function of this name does; refuse Dask's collections, of which all would come.
@@ -240,7 +241,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     if is_dask(X):
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in one place, and takes no Dask arrays; these do: "
-            f"{', '.join(_TAKE_DASK)}. If X fits into memory, give X.compute()"
+            f"{_estimators_with('takes_dask')}. If X fits into memory, give X.compute()"
         )
     if type(X) is np.ndarray:
         X = _checked(estimator, X, **options)
@@ -384,6 +385,11 @@ class Ranker(Stored, BaseEstimator):
     # requested by default, so that with metadata routing one `groups` feeds the splitter, fit and score
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
+
+    takes_two_weights: ClassVar[bool] = False
+    """Whether it looks at pairs, so that a row may weigh one thing where it stands above and another below."""
+    takes_dask: ClassVar[bool] = False
+    """Whether it leaves the rows of a Dask array in their partitions."""
 
     order: Any
     levels: Any

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
 from numbers import Integral
 from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ..deadline import time_is_up, warn_of_time
 from ..losses import LOSSES
 from ..order import NAMED, Balance, Full, GradedPairs, Grades, OrderGraph, make_pairs
-from ..samples import Given, Sample
+from ..samples import Given, Sample, fit_with
 from ..scoring import list_scores
 from ..solvers import Preconditioner, Problem, SolveResult, newton_cg
 from ..spaces import Function, near_zero
@@ -306,6 +303,14 @@ def check_base(estimator: Any) -> Any:
     return clone(base)
 
 
+def with_tags_of(estimator: Any, tags: Any) -> Any:
+    """Say in scikit-learn's tags that a model takes the rows that the ranker inside it takes."""
+    inner = get_tags(RankSVM() if estimator is None else estimator).input_tags
+    tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+    tags.target_tags.required = True
+    return tags
+
+
 def read_plain_grades(
     y: Any, groups: Any, sample_weight: Any, levels: Any, n_rows: int, model: str, *, two_weights: bool = False
 ) -> Grades:
@@ -320,50 +325,11 @@ def read_plain_grades(
 
 
 def fit_part(base: Any, part: Sample) -> Any:
-    """Fit a copy of a ranker to some rows, with their groups and weights under the names that it takes."""
-    model, X, target = clone(base), part.X, part.target
+    """Fit a copy of a ranker to some rows, with their groups and weights."""
+    model, target = clone(base), part.target
     if not isinstance(target, Given):
-        return model.fit(X, target)
-    y, both = target.y, (("groups", target.groups), ("sample_weight", target.sample_weight))
-    given = {name: value for name, value in both if value is not None}
-    steps = getattr(model, "steps", None)
-    prefix, last = ("", model) if steps is None else (f"{steps[-1][0]}__", steps[-1][1])
-    taken = signature(last.fit).parameters
-    if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
-        return _fit_routed(model, X, y, given)
-    if "sample_weight" in given and "sample_weight" not in taken:
-        raise ValueError(f"{type(last).__name__} takes no sample_weight; leave the weights out, or take another")
-    if "groups" in given and "groups" not in taken and _compares(last):
-        raise ValueError(
-            f"{type(last).__name__} hands no groups on to the ranker inside; take another, or leave it out"
-        )
-    options = {f"{prefix}{name}": value for name, value in given.items() if name in taken}
-    with config_context(enable_metadata_routing=False):  # what is passed has found its way already
-        return model.fit(X, y, **options)
-
-
-def _fit_routed(model: Any, X: Any, y: Any, given: dict[str, Any]) -> Any:
-    """Fit a search, or what else hands on whatever it is given: scikit-learn's routing knows to whom."""
-    name = type(model).__name__
-    with config_context(enable_metadata_routing=True):
-        try:
-            consumed = get_routing_for_object(model).consumes("fit", tuple(given))
-        except NotImplementedError:  # how scikit-learn says that a model hands nothing on to those inside
-            consumed = set()
-        if "sample_weight" in given and "sample_weight" not in consumed:
-            raise ValueError(
-                f"{name} hands no sample_weight on; leave the weights out, or ask for them inside it with "
-                "set_fit_request(sample_weight=True) and set_score_request(sample_weight=True)"
-            )
-        if "groups" in given and "groups" not in consumed and _compares(model):
-            raise ValueError(f"{name} hands no groups on to the ranker inside; take another, or leave it out")
-        return model.fit(X, y, **{key: given[key] for key in consumed})
-
-
-def _compares(model: Any) -> bool:
-    """Say whether something inside a model would compare rows of different groups, were it not told the groups."""
-    inside = [part for part in model.get_params(deep=True).values() if hasattr(part, "fit")]
-    return any("groups" in signature(part.fit).parameters for part in inside if not isinstance(part, type))
+        return model.fit(part.X, target)
+    return fit_with(model, part.X, target.y, groups=target.groups, sample_weight=target.sample_weight)
 
 
 def draw_rows(

@@ -89,6 +89,7 @@ class BestFeature(LinearRanker):
     """
 
     _held: ClassVar[Held] = Held(7.0)
+    takes_two_weights: ClassVar[bool] = True
 
     feature_: int
     swapped_pairs_: float
@@ -103,7 +104,7 @@ class BestFeature(LinearRanker):
         Metrics of lists, such as NDCG, go without row weights.
         """
         X = validate_data(self, X, accept_sparse="csc", dtype=np.float64)
-        order = as_order(y, groups, sample_weight, "full", self.levels, two_weights=True)
+        order = as_order(y, groups, sample_weight, "full", self.levels, two_weights=self.takes_two_weights)
         if isinstance(order, OrderSum):
             raise ValueError("BestFeature takes grades or comparisons, not their sum")
         pairs = order.to_pairs(X.shape[0])

@@ -16,7 +16,7 @@ from ..spaces import refuse_if_too_large, resolve_gamma
 from ..state import Part, count, figure, truth
 from ..sweeps import Floats, near_one
 from .base import check_positive
-from .compare_model import CompareModel, refuse_only_ties, with_pairs
+from .compare_model import CompareModel, refuse_only_ties
 from .kernel_model import KernelModel
 
 # --------------------------------------------------------------------------------------------------
@@ -272,9 +272,6 @@ class CompareLP(KernelModel, CompareModel):
                 f"CompareLP(C={self.C!r}, alpha={self.alpha!r}, kernel={self.kernel!r}): the 1-norm is weighed against "
                 "slack, and a kernel needs both; set C=1.0 and alpha=0.01, say"
             )
-
-    def __sklearn_tags__(self) -> Any:
-        return with_pairs(super().__sklearn_tags__())
 
     def _fitted_state(self) -> dict[str, Part]:
         found = {"separable_": truth(), "margin_": figure(), "objective_": figure(), "n_iter_": count()}

@@ -131,16 +131,11 @@ class CompareModel(Stored, BaseEstimator):
         return super()._fitted_state() | {"threshold_": number(low=0.0)}
 
     def __sklearn_tags__(self) -> Any:
-        return with_pairs(super().__sklearn_tags__())
-
-
-def with_pairs(tags: Any) -> Any:
-    """Say in scikit-learn's tags that rows of X are pairs; items, or their kernel, are never cut into parts."""
-    tags.input_tags.sparse = True
-    tags.input_tags.three_d_array = True
-    tags.input_tags.pairwise = False
-    tags.target_tags.required = True
-    return tags
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.three_d_array = True  # rows of X are pairs
+        tags.target_tags.required = True
+        return tags
 
 
 def refuse_only_ties(pairs: TiedPairs) -> None:

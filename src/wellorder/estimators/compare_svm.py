@@ -40,7 +40,6 @@ from .compare_model import (
     refuse_only_ties,
     scale_to_threshold,
     standardised,
-    with_pairs,
 )
 from .compare_solving import (
     PairKernel,
@@ -422,9 +421,6 @@ class CompareSVM(KernelModel, CompareModel):
         self._check_kernel()
         if self.scale and self.kernel == "precomputed":
             raise ValueError("scale=True standardises items, and a precomputed kernel has none; set scale=False")
-
-    def __sklearn_tags__(self) -> Any:
-        return with_pairs(super().__sklearn_tags__())
 
     def _fitted_state(self) -> dict[str, Part]:
         state = super()._fitted_state() | {"bias_": number(), "objective_": figure(), "n_iter_": count()}

@@ -405,11 +405,11 @@ def sparse_qp(
 # The dual of a quadratic programme of hulls: one variable a constraint, which is less where coefficients are many.
 
 
-_MOST = 6_000
-"""Constraints: a dense table of this many squared, and its factor."""
+_MOST_CONSTRAINTS = 6_000
+"""Most constraints for which the dual's dense matrix is held, and its factor: each has as many rows and columns."""
 
-_MANY = 1 / 6
-"""Coefficients for each constraint, from where on the dual was the faster one (Gaussian kernels, 200 to 1,000 rows)."""
+_COEF_PER_CONSTRAINT = 1 / 6
+"""The dual is used above this ratio of coefficients to constraints (measured: Gaussian kernels, 200 to 1,000 rows)."""
 
 
 class HullBlocks(NamedTuple):
@@ -428,7 +428,7 @@ class HullBlocks(NamedTuple):
 
 def dual_pays(n_constraints: int, n_coef: int) -> bool:
     """Say whether the dual is small enough to hold, and less work."""
-    return n_constraints <= _MOST and n_coef > _MANY * n_constraints
+    return n_constraints <= _MOST_CONSTRAINTS and n_coef > _COEF_PER_CONSTRAINT * n_constraints
 
 
 def dual_qp(blocks: HullBlocks, nu: float, *, tol: float, max_iter: int) -> ProgrammeSolution:

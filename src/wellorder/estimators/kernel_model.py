@@ -207,7 +207,8 @@ class KernelModel(Stored, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        # of items that are compared a kernel is never cut, as rows of X are pairs of them
+        tags.input_tags.pairwise = self.kernel == "precomputed" and not tags.input_tags.three_d_array
         tags.target_tags.required = True
         return tags
 

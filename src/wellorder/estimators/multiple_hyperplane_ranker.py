@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,6 +44,7 @@ from .base_rankers import (
     meeting,
     read_plain_grades,
     score_table,
+    with_tags_of,
 )
 from .rank_svm import RankSVM
 
@@ -453,11 +454,7 @@ class MultipleHyperplaneRanker(Ranker):
         return super()._fitted_state() | {"estimator": none_or(template()), "rankers_": rankers, "weights_": weights}
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(RankSVM() if self.estimator is None else self.estimator).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
-        tags.target_tags.required = True
-        return tags
+        return with_tags_of(self.estimator, super().__sklearn_tags__())
 
 
 def _normal(ranker: Any, n_features: int) -> Floats:

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda
@@ -19,7 +18,7 @@ from ..scoring import list_scores
 from ..state import Part, both, checked, count, fitted, list_of, none_or, template
 from ..sweeps import Bools, Floats, Ints, sums_at
 from .base import FLOATS, Ranker, refuse_no_pairs, validate_data
-from .base_rankers import check_base, finiteness, fit_part, meeting, read_plain_grades
+from .base_rankers import check_base, finiteness, fit_part, meeting, read_plain_grades, with_tags_of
 from .rank_svm import RankSVM
 
 _ROUNDING = 1e-9
@@ -179,11 +178,7 @@ class NestedRanker(Ranker):
         }
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(RankSVM() if self.estimator is None else self.estimator).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
-        tags.target_tags.required = True
-        return tags
+        return with_tags_of(self.estimator, super().__sklearn_tags__())
 
 
 def _at_top(scores: Floats, group: Ints, weight: Floats, size: Floats | Ints, keep: float) -> Bools:

@@ -75,8 +75,9 @@ _PAIR_LOSSES = {"pairs": "exponential"} | {name: name for name, loss in LOSSES.i
 """What the losses over pairs are called here."""
 _ORDINAL_LOSSES = ("orboost", "proportional_odds")
 _NUMBERS = dict.fromkeys(("n_estimators", "n_iter_no_change", "max_leaf_nodes", "min_samples_leaf"), check_whole)
-_NUMBERS |= dict.fromkeys(("learning_rate", "validation_fraction", "width", "l2_regularization"), check_positive)
-_UNSET: dict[str, Any] = {"n_iter_no_change": None, "l2_regularization": 0}
+_NUMBERS |= dict.fromkeys(("learning_rate", "validation_fraction", "width"), check_positive)
+_NUMBERS |= dict.fromkeys(("l2_regularization", "min_gain"), check_positive)
+_UNSET: dict[str, Any] = {"n_iter_no_change": None, "l2_regularization": 0, "min_gain": 0}
 _UNSET |= dict.fromkeys(("learning_rate", "max_leaf_nodes", "min_samples_leaf"), "auto")
 _OF_TREES = {"subsample": 1.0, "max_features": 1.0, "min_gain": 0.0, "interactions": None, "warm_start": False}
 _FITTED = {"classes_", "learner_weights_", "learners_", "pieces_", "thresholds_", "validation_risk_"}
@@ -214,6 +215,7 @@ class OrderBoost(TreeInput, OrdinalModel):
     """
 
     _held: ClassVar[Held] = Held(18.0, 3.5)
+    takes_two_weights: ClassVar[bool] = True
 
     learners_: list[Any]
     learner_weights_: Floats
@@ -303,7 +305,7 @@ class OrderBoost(TreeInput, OrdinalModel):
         sample_weight : array of shape (n,), optional
             Row weights; 2 is the same as listing the row twice, but for trees, whose ``min_samples_leaf`` counts rows.
         X_val, y_val, groups_val, sample_weight_val : optional
-            BoostRows that say which round is best; none are kept apart then.
+            Validation rows that decide which round is kept; no training rows are held back then.
         """
         self._check_parameters()
         known = self._known_categories
@@ -553,16 +555,16 @@ class OrderBoost(TreeInput, OrdinalModel):
         elif isinstance(self.learner, type) or not (hasattr(self.learner, "fit") and hasattr(self.learner, "predict")):
             raise ValueError(f"learner must be 'gaussian', 'tree' or a regressor, got {self.learner!r}")
         for name, check in _NUMBERS.items():
-            if name not in _UNSET or getattr(self, name) != _UNSET[name]:
+            if name not in _UNSET:
                 check(getattr(self, name), name)
+            elif getattr(self, name) != _UNSET[name]:
+                check(getattr(self, name), name, instead=f"{_UNSET[name]!r} or ")
         if self.max_leaf_nodes != "auto" and self.max_leaf_nodes < 2:
             raise ValueError("max_leaf_nodes must be at least 2: a tree with one leaf orders nothing")
         for name in ("subsample", "max_features"):
             check_positive(getattr(self, name), name)
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be at most 1, got {getattr(self, name)!r}")
-        if self.min_gain != 0:
-            check_positive(self.min_gain, "min_gain")
         unused = [name for name, usual in _OF_TREES.items() if getattr(self, name) != usual]
         if unused and not self._is_trees:
             raise ValueError(f"{unused[0]}= is for trees; leave it out, or take learner='tree'")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags, check_array, check_consistent_length, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
+from ..frames import naming_columns
 from ..memory import Held
 from ..methods import Method, inner_costs, too_many_levels
 from ..order import Comparisons, Full, Grades, OrderGraph, OrderSum, Scale, separable, violation
-from ..samples import take
-from ..spaces import naming_columns, near_zero
+from ..samples import fit_with, take
+from ..spaces import near_zero
 from ..state import Part, both, checked, fitted, floats, labels, none_or, template
 from ..sweeps import Array, Floats
 from .base import NOTHING_TOLD_APART, Ranker, read_order, validate_data, warn_of_one_score
@@ -115,16 +113,17 @@ class PlugInRanker(Ranker):
         active = grades.level >= 0 if grades.weight is None else (grades.level >= 0) & (grades.weight > 0)
         present, number = np.unique(grades.level[active], return_inverse=True)
         _refuse_levels(grades, len(present))
-        weight, gain = _best_score(grades.graph.take(present))
+        best_weight, best_gain = _best_score(grades.graph.take(present))
         classifier = self._classifier()
-        weights = {} if grades.weight is None else _weight_for(classifier, grades.weight[active])
+        weight = None if grades.weight is None else grades.weight[active]
         rows = X if active.all() else take(X, np.flatnonzero(active))
-        # the weights have found their way already
-        with config_context(enable_metadata_routing=False), naming_columns(self, rows):
-            fit = classifier.fit if self.estimator is not None else partial(_fit_near_zero, classifier)
-            self.estimator_ = fit(rows, number, **weights)
+        with naming_columns(self, rows):
+            if self.estimator is None:
+                self.estimator_ = _fit_near_zero(classifier, rows, number, weight)
+            else:
+                self.estimator_ = fit_with(classifier, rows, number, sample_weight=weight)
         self.classes_ = level_labels(grades)[present]
-        self.weight_, self.gain_ = weight, gain
+        self.weight_, self.gain_ = best_weight, best_gain
         self.n_groups_ = grades.n_groups
         if self.estimator is None and not np.ptp(self.decision_function(rows)) > 0:
             warn_of_one_score(NOTHING_TOLD_APART)
@@ -201,7 +200,7 @@ def _check_table(X: Any) -> None:
         raise ValueError("Complex data not supported: give real numbers")
 
 
-def _fit_near_zero(classifier: LogisticRegression, X: Any, y: Array, **weights: Any) -> LogisticRegression:
+def _fit_near_zero(classifier: LogisticRegression, X: Any, y: Array, weight: Floats | None) -> LogisticRegression:
     """Fit a logistic regression to columns that have been moved to zero, and move it back.
 
     Its intercept is not penalised, so that this is the same model. But its solver takes a column's distance from zero
@@ -209,8 +208,8 @@ def _fit_near_zero(classifier: LogisticRegression, X: Any, y: Array, **weights: 
     """
     moved, origin = near_zero(check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32)), beyond=1.0)
     if origin is None:
-        return classifier.fit(X, y, **weights)
-    classifier.fit(moved, y, **weights)
+        return classifier.fit(X, y, weight)
+    classifier.fit(moved, y, weight)
     classifier.intercept_ = classifier.intercept_ - classifier.coef_ @ origin
     validate_data(classifier, X, skip_check_array=True)  # the names of the columns, which arrays do not have
     return classifier
@@ -270,19 +269,6 @@ def _ratio(gain: Floats, weight: Floats, gain_of: Floats, weight_of: Floats) -> 
     # a row that only belongs to levels without weight is in no pair that costs: put it in the middle
     middle = np.full_like(gain, 0.5 * (scale.min() + scale.max()))
     return np.asarray(np.divide(gain, weight, out=middle, where=weight > 0))
-
-
-def _weight_for(classifier: Any, weight: Floats) -> dict[str, Floats]:
-    """Say under which name the classifier takes row weights."""
-    if isinstance(classifier, Pipeline):
-        name, last = classifier.steps[-1]
-        if has_fit_parameter(last, "sample_weight"):
-            return {f"{name}__sample_weight": weight}
-    elif has_fit_parameter(classifier, "sample_weight"):
-        return {"sample_weight": weight}
-    raise ValueError(
-        f"{type(classifier).__name__} takes no sample_weight; leave the weights out, or take another classifier"
-    )
 
 
 METHODS = {

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from ..order import check_clicked, check_positions, click_propensities_from
+from ..samples import fit_with, take
 from ..sweeps import Array, Bools, Floats, Ints
 from .base import check_whole
 
@@ -127,8 +128,5 @@ def _chance(model: Any, X: Any, wanted: Floats) -> Floats:
     rows = np.concatenate([np.arange(n), np.arange(n)])
     label, weight = np.repeat([1, 0], n), np.concatenate([wanted, 1.0 - wanted])
     kept = weight > 0
-    steps = getattr(model, "steps", None)
-    name = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
-    twice = X.iloc[rows[kept]] if hasattr(X, "iloc") else X[rows[kept]]
-    model.fit(twice, label[kept], **{name: weight[kept]})
+    fit_with(model, take(X, rows[kept]), label[kept], sample_weight=weight[kept])
     return np.asarray(model.predict_proba(X)[:, 1])

@@ -11,16 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from ..deadline import time_is_up
-from ..losses import ROW_LOSSES, Give, GradedRows, Likelihood, level_probabilities, most_likely
+from ..losses import ROW_LOSSES, GradedRows, Likelihood, ProfileHessian, level_probabilities, most_likely
 from ..memory import Held
 from ..methods import Method, costs, too_many_levels
 from ..solvers import RowProblem, SolveResult, coarse_to_fine, signed_newton
 from ..spaces import Function, PartedSpace, RowSpace, is_dask, linear_space, origin_score, row_scores
 from ..state import Part, absent_or, count, figure, figures, floats, rising
-from ..sweeps import Array, Bools, Floats, Ints, dot, parallel_map
+from ..sweeps import Array, Bools, Floats, Ints, dot, one_blas_thread, parallel_map
 from .base import (
     NOTHING_TOLD_APART,
     by_rows,
@@ -79,7 +78,7 @@ class _Information:
     hessian: Floats
     follow: Floats
     """∂θ/∂w, a row for each threshold."""
-    give: Give
+    profile: ProfileHessian
     constant: Bools
     """Whether each column varies by no more than rounding does."""
 
@@ -128,7 +127,7 @@ def maximum_likelihood(
             raise _separated()
     follow = information.follow if space.origin is None else information.follow + space.origin
     along = follow @ inverse @ follow.T
-    variance = information.give.solve(np.eye(len(at.thresholds))) + along
+    variance = information.profile.solve(np.eye(len(at.thresholds))) + along
     return MaximumLikelihood(
         SolveResult(f.coef, at.value, gain, n_iter, 0, converged),
         at.thresholds + origin_score(space, f.coef),
@@ -151,17 +150,17 @@ def _line_search(f: Function, step: Function, at: Likelihood, gain: float) -> tu
 
 def _information(space: RowSpace, at: Likelihood) -> _Information:
     """Return Xᵀ (D − B T⁻¹ Bᵀ) X; a common shift of a column is the thresholds' own, so it is taken out first."""
-    own, cross, give = at.bend_below + at.bend_above, at.cross, Give(at)
+    own, cross, profile = at.bend_below + at.bend_above, at.cross, ProfileHessian(at)
     centre = space.adjoint(own / max(float(own.sum()), np.finfo(float).tiny))
     if isinstance(space, PartedSpace):
         sums = space.each(partial(_add_up, centre), space.cut(own), space.cut(cross))
         hessian, mixed = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
     else:
         hessian, mixed = _add_up(centre, space, own, cross)
-    moved = give.solve(mixed)
+    moved = profile.solve(mixed)
     hessian -= mixed.T @ moved
     constant = hessian.diagonal() <= _CONSTANT * own.sum() * centre**2
-    return _Information(hessian, centre - moved, give, constant)
+    return _Information(hessian, centre - moved, profile, constant)
 
 
 def _add_up(centre: Floats, space: RowSpace, own: Floats, cross: sp.csr_array) -> tuple[Floats, Floats]:
@@ -177,7 +176,7 @@ def _add_up(centre: Floats, space: RowSpace, own: Floats, cross: sp.csr_array) -
         return hessian, mixed
 
     parts = [range(part * _BLOCK, space.n_rows, _PARTS * _BLOCK) for part in range(_PARTS)]
-    with threadpool_limits(limits=1, user_api="blas"):  # our threads, not BLAS's
+    with one_blas_thread():  # our threads, not BLAS's
         sums = parallel_map(visit, parts, space.n_rows)
     hessian, mixed = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
     return hessian, mixed

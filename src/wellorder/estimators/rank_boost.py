@@ -92,6 +92,7 @@ class RankBoost(Ranker):
     """
 
     _held: ClassVar[Held] = Held(13.0, 0.3)
+    takes_two_weights: ClassVar[bool] = True
 
     loss = "pairs"
     consistent = False

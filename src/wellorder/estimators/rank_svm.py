@@ -169,6 +169,7 @@ class RankSVM(DeviceModel, Ranker):
     _held: ClassVar[Held] = Held(25.0)
 
     takes_dask: ClassVar[bool] = True
+    takes_two_weights: ClassVar[bool] = True
     objective_: float
     gap_: float
     n_iter_: int
@@ -231,7 +232,9 @@ class RankSVM(DeviceModel, Ranker):
         self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance, two_weights=True)
+        order = read_order(
+            y, groups, sample_weight, self.order, self.levels, self.balance, two_weights=self.takes_two_weights
+        )
         pairs = self._choose_pairs(order, X.shape[0], rng)
         signs = self._read_signs(X)
         X = self._to_device(keep_groups_whole(X, pairs), pairs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -11,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from ..deadline import time_is_up
 from ..losses import ListedLooks, OrdinalRows, RiskAt, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
@@ -31,7 +29,7 @@ from ..solvers import (
 )
 from ..spaces import Function, KernelSpace, Space, origin_score
 from ..state import Part, count, figure
-from ..sweeps import Floats, dot
+from ..sweeps import Floats, dot, one_blas_thread
 from .base import check_option, check_positive, check_whole, warn_if_not_converged, warn_of_one_score
 from .kernel_model import KernelModel
 from .ordinal_model import OrdinalModel
@@ -305,8 +303,7 @@ def ordinal_svm(
     """
     n_iter = 0
     if isinstance(problem.space, KernelSpace) and problem.rows.n_looks <= _MOST_LOOKS:
-        small = problem.space.n_rows <= _ONE_THREAD
-        with threadpool_limits(limits=1, user_api="blas") if small else nullcontext():
+        with one_blas_thread(when=problem.space.n_rows <= _ONE_THREAD):
             found = _over_kernel(problem, problem.space, start, tol, max_iter)
         if found.converged or found.n_iter >= max_iter:
             return found

@@ -112,6 +112,7 @@ class SwapSVM(KernelModel, Ranker):
     _held: ClassVar[Held] = Held(45.0)
 
     takes_dask: ClassVar[bool] = True
+    takes_two_weights: ClassVar[bool] = True
     objective_: float
     gap_: float
     n_constraints_: int
@@ -166,7 +167,9 @@ class SwapSVM(KernelModel, Ranker):
         self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        order = read_order(y, groups, sample_weight, self.order, self.levels, self.balance, two_weights=True)
+        order = read_order(
+            y, groups, sample_weight, self.order, self.levels, self.balance, two_weights=self.takes_two_weights
+        )
         pairs = order.to_pairs(X.shape[0], self.balance)
         refuse_no_pairs(order, pairs.n_pairs)
         refuse_lost_pairs(pairs)

@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
-from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..deadline import TimeIsUp, deadline
@@ -27,7 +26,7 @@ from ..methods import Method
 from ..metrics import Metric
 from ..order import Comparisons
 from ..samples import Sample
-from ..sweeps import THREADS_FROM, Floats
+from ..sweeps import THREADS_FROM, Floats, one_blas_thread
 from ..writing import write_seconds
 from .evidence import keep_parts
 from .judging import rule_of, wants_probabilities
@@ -106,11 +105,9 @@ def _listening() -> Iterator[None]:
 _everybody_listens = _Shared(_listening)
 
 
-@contextmanager
-def steady_sums(n_rows: int) -> Iterator[None]:
-    """Give BLAS one thread where rows are few: its sums may depend in the last digit on how many it has."""
-    with threadpool_limits(limits=1, user_api="blas") if n_rows < THREADS_FROM else nullcontext():
-        yield
+def steady_sums(n_rows: int) -> AbstractContextManager[object]:
+    """Keep BLAS to one thread where rows are few, so that a score has the same digits on every machine's cores."""
+    return one_blas_thread(when=n_rows < THREADS_FROM)
 
 
 @contextmanager

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
-from ..sweeps import Floats
 from .cox import RiskSets, TiedEvents as TiedEvents, cox_risk, make_risk_sets
 from .exponential import Exponential
 from .ordinal import ListedLooks, OrdinalRows, ShiftedAt, Thresholds, ordinal_hinge, smooth_ordinal_hinge
@@ -17,11 +14,12 @@ from .outcomes import (
     root_mean_square,
     tied_probabilities,
 )
+from .own import checked_loss
 from .pairwise import Hinge, Logistic, SmoothHinge, SquaredHinge
 from .places import PlaceRisk
 from .proportional_odds import (
-    Give,
     Likelihood,
+    ProfileHessian,
     ProportionalOddsLoss as ProportionalOddsLoss,
     level_probabilities,
     likelihood as likelihood,
@@ -41,46 +39,6 @@ LOSSES: dict[str, PairLoss] = {
 """Every loss over pairs, by name. A new one is a file of its own and a line here."""
 
 
-class _OwnLoss(PairLoss):
-    """Somebody's own loss: an object that knows its derivatives."""
-
-    def __init__(self, own: Any) -> None:
-        self._own = own
-
-    @property
-    def called(self) -> str:
-        """What errors call it: what its author does."""
-        return type(self._own).__name__
-
-    def derivatives(self, d: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return what it says, as arrays."""
-        told = self._own.derivatives(d)
-        if not isinstance(told, tuple | list) or len(told) != 3:
-            raise ValueError(f"{self.called}.derivatives must return three arrays: the loss, its slope, its curvature")
-        loss, slope, curvature = told
-        return np.asarray(loss, float), np.asarray(slope, float), np.asarray(curvature, float) + np.zeros_like(d)
-
-
-def _check_own(loss: _OwnLoss) -> None:
-    """Try a loss at a few differences, and say what is wrong with it: whoever minimises it would blame the data."""
-    d = np.linspace(-3.0, 3.0, 25)
-    parts = loss.derivatives(d)
-    if any(part.shape != d.shape for part in parts):
-        shapes = ", ".join(str(part.shape) for part in parts)
-        raise ValueError(f"{loss.called}.derivatives gave arrays of the shapes {shapes} for {len(d)} differences")
-    _, slope, curvature = parts
-    if not all(np.isfinite(part).all() for part in parts):
-        raise ValueError(f"{loss.called}.derivatives is not finite between -3 and 3")
-    step = 1e-4
-    rise = (loss.derivatives(d + step)[0] - loss.derivatives(d - step)[0]) / (2.0 * step)
-    if (np.abs(rise - slope) > 0.01 * (1.0 + np.abs(slope)) + np.abs(np.gradient(slope)).max()).any():
-        raise ValueError(f"the slope that {loss.called}.derivatives gives is not that of its loss")
-    if (slope > 1e-9).any() or not (slope < 0).any():
-        raise ValueError(f"{loss.called} does not fall as d = better − worse rises; turn it round")
-    if (curvature < -1e-9).any() or (np.diff(slope) < -1e-9).any():
-        raise ValueError(f"{loss.called} is not convex, and its minimum would be one of many; give a convex loss")
-
-
 def find_loss(loss: Any) -> PairLoss:
     """Return the loss of this name, or an object with ``derivatives`` as a loss over pairs."""
     if isinstance(loss, PairLoss):
@@ -92,9 +50,7 @@ def find_loss(loss: Any) -> PairLoss:
             f"loss={loss!r} is not known; use one of {', '.join(map(repr, LOSSES))}, or an object with a method "
             "derivatives(d) that returns the loss, its slope and its curvature at an array of differences"
         )
-    own = _OwnLoss(loss)
-    _check_own(own)
-    return own
+    return checked_loss(loss)
 
 
 ROW_LOSSES: dict[str, RowLoss] = {
@@ -108,7 +64,6 @@ __all__ = [
     "LOSSES",
     "ROW_LOSSES",
     "Calibration",
-    "Give",
     "GradedRows",
     "Hinge",
     "Likelihood",
@@ -117,6 +72,7 @@ __all__ = [
     "PairLoss",
     "PairSet",
     "PlaceRisk",
+    "ProfileHessian",
     "RiskAt",
     "RiskSets",
     "RowLoss",

@@ -47,8 +47,8 @@ class ProportionalOddsLoss:
         found = most_likely(scores, rows, near)
         if not np.isfinite(found.value):  # so far apart that floating point has no room between thresholds
             return _infinite(len(scores)), found.thresholds
-        give = Give(found)
-        risk = RiskAt(found.value, found.gradient, give.hessian_diagonal, give.hessian_product)
+        profile = ProfileHessian(found)
+        risk = RiskAt(found.value, found.gradient, profile.hessian_diagonal, profile.hessian_product)
         return risk, found.thresholds
 
     def value(self, scores: Floats, rows: GradedRows, thresholds: Floats) -> float:
@@ -106,8 +106,8 @@ class Likelihood:
         )
 
 
-class Give:
-    """The Hessian in the scores where the thresholds give way: D − B T⁻¹ Bᵀ.
+class ProfileHessian:
+    """Hessian in the scores with the thresholds profiled out: the Schur complement D − B T⁻¹ Bᵀ.
 
     D is the rows' own curvature, T the thresholds', and B has the mixed derivatives.
     """

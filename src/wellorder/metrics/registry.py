@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..order import Comparisons, Grades, Kind, exact_numbers
-from ..scoring import gives_probabilities, list_scores, warn_if_groups_are_lost
+from ..scoring import gives_probabilities, levels_of, list_scores, warn_if_groups_are_lost
 from ..suggest import suggest
 from ..sweeps import Floats, SwapTerms
 from .cascade import expected_reciprocal_rank, expected_reciprocal_rank_of
@@ -726,7 +726,7 @@ class Scorer:
         """Evaluate a fitted estimator; a metric of which less is better comes with its sign turned."""
         if self.groups is not None:
             groups = self._own_groups(y, groups)
-        levels = getattr(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator, "levels", None)
+        levels = levels_of(estimator)
         if levels is not None and not isinstance(y, Grades):
             y, groups = Grades(y, groups, levels=levels), None  # text is ordered by the model's own levels
         if self.metric.definition.judges_probabilities:

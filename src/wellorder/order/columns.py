@@ -295,7 +295,10 @@ def encode_groups(groups: Any, n_rows: int) -> tuple[Ints | None, int]:
         )
     ids = read_column(groups, "groups")
     if len(ids) != n_rows:
-        raise ValueError(f"groups has {len(ids)} entries for {n_rows} rows; give one id a row")
+        advice = "give one id a row"
+        if ids.dtype.kind in "iu" and ids.sum() == n_rows and (ids > 0).all():  # as LightGBM wants them
+            advice = "they look like the sizes of lists: give one id a row, np.repeat(np.arange(len(groups)), groups)"
+        raise ValueError(f"groups has {len(ids)} entries for {n_rows} rows; {advice}")
     if ids.dtype.kind == "O":
         ids = as_objects(ids)
         missing = np.array([value is None for value in ids], dtype=bool)

@@ -7,18 +7,16 @@ changes what is minimised: only where from, and in how many steps.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TypedDict
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
 from ..order import GradedPairs
 from ..spaces import KernelSpace
-from ..sweeps import Floats
+from ..sweeps import Floats, one_blas_thread
 from .newton import IDENTITY, Preconditioner, diagonal, newton_cg, sampled_hessian, sampled_kernel_hessian
 from .problem import Objective, Point, Problem, RowProblem, SolveResult
 
@@ -139,8 +137,7 @@ def _kernel(
     graded = isinstance(pairs, GradedPairs) and pairs.cells.n_groups <= _FEW_GROUPS
     if graded and _LARGE_C <= C <= _LARGEST_C and _FEWEST_LANDMARKS <= space.n_rows <= _MOST_FACTORED:
         # its triangles are solved in many short turns, for each of which BLAS's threads would wait for each other
-        alone = space.n_rows <= _MOST_ALONE
-        with threadpool_limits(limits=1, user_api="blas") if alone else nullcontext():
+        with one_blas_thread(when=space.n_rows <= _MOST_ALONE):
             return _kernel_by_rows(problem, space, start, certain, settings)
     size = int(min(space.n_rows * min(0.5, max(C, 1.0) ** 0.25 / _RATIO), _MOST_LANDMARKS))
     if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):

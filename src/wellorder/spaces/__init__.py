@@ -1,7 +1,6 @@
 """Where scores come from. A space sees X, never labels."""
 
 from .basis import Bumps, BumpSearch, Standard as Standard, bump as bump, by_columns
-from .frames import naming_columns
 from .function import Function, PartedSpace, RowSpace, Space, origin_score
 from .kernel import (
     KERNELS,
@@ -61,7 +60,6 @@ __all__ = [
     "linear_space",
     "monotone_violation",
     "n_landmarks",
-    "naming_columns",
     "near_zero",
     "origin_score",
     "refuse_if_too_large",

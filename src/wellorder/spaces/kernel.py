@@ -9,10 +9,20 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from ..memory import available_bytes
-from ..sweeps import Floats, Ints, all_finite, beside, dot, multiplied_alone, multiply, parallel_map, to_numpy
+from ..sweeps import (
+    Floats,
+    Ints,
+    all_finite,
+    beside,
+    dot,
+    multiplied_alone,
+    multiply,
+    one_blas_thread,
+    parallel_map,
+    to_numpy,
+)
 from .function import Function
 from .linear import is_dask, near_each_other, near_zero, take_rows
 
@@ -95,7 +105,7 @@ def _rbf(X: Floats, Z: Floats, gamma: float, dtype: Any) -> Floats:
             np.exp(piece, out=piece)
 
     starts = range(0, X.shape[0], rows)
-    with threadpool_limits(limits=1, user_api="blas"):  # our threads, not BLAS's
+    with one_blas_thread():  # our threads, not BLAS's
         parallel_map(fill, [starts[part::_PARTS] for part in range(_PARTS)], out.size // 100)
     return out
 

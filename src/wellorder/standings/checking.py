@@ -23,7 +23,7 @@ from .judges import fit_judges
 from .likelihood import information, most_likely, one_thread_if_few, probabilities
 from .separation import may_be_infinite
 from .standings import Standings
-from .sureness import clustered_middle
+from .sureness import clustered_meat
 from .votes import Votes, merge
 
 N_FOLDS = 5
@@ -385,5 +385,5 @@ def _gain(differences: Floats, weight: Floats, clusters: Sequence[Ints]) -> Gain
     rest = weight * (differences - mean)
     if not clusters:
         return Gain(mean, float(np.sqrt(rest @ rest)))
-    middle = clustered_middle(lambda number, n: np.bincount(number, rest, n)[:, None], clusters)
-    return Gain(mean, float(np.sqrt(max(float(middle.matrix[0, 0]), 0.0))))
+    meat = clustered_meat(lambda number, n: np.bincount(number, rest, n)[:, None], clusters)
+    return Gain(mean, float(np.sqrt(max(float(meat.matrix[0, 0]), 0.0))))

@@ -14,16 +14,15 @@ have mean zero there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
 from ..losses import outcome_terms
-from ..sweeps import Floats
+from ..sweeps import Floats, one_blas_thread
 from .votes import Votes, add_up
 
 _MOST_STEPS = 200
@@ -37,8 +36,8 @@ _MOST_ALONE = 500
 
 
 def one_thread_if_few(n_items: int) -> AbstractContextManager[object]:
-    """Keep BLAS in one thread where there are few items; beside other processes its threads take ten times as long."""
-    return threadpool_limits(limits=1, user_api="blas") if n_items <= _MOST_ALONE else nullcontext()
+    """Keep BLAS to one thread where there are few items."""
+    return one_blas_thread(when=n_items <= _MOST_ALONE)
 
 
 def probabilities(d: Floats, log_nu: Floats) -> tuple[Floats, Floats, Floats]:

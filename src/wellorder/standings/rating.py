@@ -30,14 +30,14 @@ from .separation import (
 )
 from .standings import SCALES, Standings
 from .sureness import (
-    Middle,
+    Meat,
     NotToldError,
-    clustered_middle,
+    clustered_meat,
     follow,
     inverse_information,
     level_beside_infinite,
     n_told,
-    robust_middle,
+    robust_meat,
     sums_by_cluster,
     told_apart,
 )
@@ -225,12 +225,12 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     votes, theta, classes = found.votes, found.theta, found.classes
     finite = classes.is_finite
     inverse = inverse_information(votes, found.bend) if finite else inverse_of_finite(votes, found.bend, classes)
-    middle = _middle(asked, found, clusters)
-    cov = inverse if middle is None else inverse @ (middle.matrix + found.pull) @ inverse
+    meat = _meat(asked, found, clusters)
+    cov = inverse if meat is None else inverse @ (meat.matrix + found.pull) @ inverse
     cov = sum((part.widening for part in (found.shrunk, found.judges) if part is not None), cov)
-    n_units = asked.n_votes if middle is None else middle.n_units
+    n_units = asked.n_votes if meat is None else meat.n_units
     lost = 1 if clusters else found.n_fitted
-    degrees = None if middle is None else float(max(n_units - lost, 1))
+    degrees = None if meat is None else float(max(n_units - lost, 1))
     n = votes.n_items
     if finite:
         above = told_apart(theta[:n], cov[:n, :n], classes.number, confidence, degrees=degrees)
@@ -261,16 +261,16 @@ def _alike(votes: Votes, clusters: tuple[Ints, ...]) -> Floats:
     return out
 
 
-def _middle(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...]) -> Middle | None:
+def _meat(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...]) -> Meat | None:
     """Return B of the sandwich; None where the information alone will do."""
     if clusters:
-        return clustered_middle(found.sums_by_cluster, clusters)
+        return clustered_meat(found.sums_by_cluster, clusters)
     if not asked.weighted:
         return None
     judge = found.votes.judge
     if judge is not None:
-        return clustered_middle(found.sums_by_cluster, (judge,))
-    return robust_middle(found.votes, found.at, found.n_fitted)
+        return clustered_meat(found.sums_by_cluster, (judge,))
+    return robust_meat(found.votes, found.at, found.n_fitted)
 
 
 # --------------------------------------------------------------------------------------------------

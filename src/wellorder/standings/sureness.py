@@ -69,14 +69,14 @@ def least_pivot(matrix: Floats) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Middle:
-    """B, and the number of units that were taken to be independent: votes, or the fewest clusters of one kind."""
+class Meat:
+    """B of the sandwich A⁻¹BA⁻¹, and how many units count as independent: votes, or the fewest clusters of a kind."""
 
     matrix: Floats
     n_units: int
 
 
-def robust_middle(votes: Votes, at: Expansion, n_fitted: int) -> Middle:
+def robust_meat(votes: Votes, at: Expansion, n_fitted: int) -> Meat:
     """Return B for independent votes of different weights.
 
     Ratings fit the votes that they were found by better than others: with n votes by their weights, and p parameters
@@ -88,7 +88,7 @@ def robust_middle(votes: Votes, at: Expansion, n_fitted: int) -> Middle:
     matrix = assemble(
         votes, square * at.by_d**2, (square * at.by_d)[:, None] * at.by_tie, square[:, None, None] * outer
     )
-    return Middle(matrix, int(n))
+    return Meat(matrix, int(n))
 
 
 def n_told(votes: Votes) -> int:
@@ -96,7 +96,7 @@ def n_told(votes: Votes) -> int:
     return int(np.count_nonzero(votes.fitted)) - int(votes.island.max(initial=-1)) - 1
 
 
-def clustered_middle(sums: Callable[[Ints, int], Any], clusters: Sequence[Ints]) -> Middle:
+def clustered_meat(sums: Callable[[Ints, int], Any], clusters: Sequence[Ints]) -> Meat:
     """Return B for votes that hang together: ``clusters`` number each vote's, one array a kind.
 
     ``sums(number, n_clusters)`` returns Σ wψ over the votes of each cluster, a row each. Several kinds are put together
@@ -113,7 +113,7 @@ def clustered_middle(sums: Callable[[Ints, int], Any], clusters: Sequence[Ints])
             dense = product.toarray() if sp.issparse(product) else product
             out = out + (-1.0) ** (size + 1) * dense * n_clusters / max(n_clusters - 1.0, 1.0)
             fewest = min(fewest, n_clusters) if size == 1 else fewest
-    return Middle(semidefinite(out) if len(clusters) > 1 else out, fewest)
+    return Meat(semidefinite(out) if len(clusters) > 1 else out, fewest)
 
 
 def _numbered(clusters: Sequence[Ints]) -> Ints:
