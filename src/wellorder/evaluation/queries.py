@@ -46,6 +46,7 @@ def by_query(metric: AnyMetric, y: Any, scores: Any, groups: Any) -> dict[Hashab
     if not len(y) == len(values) == len(ids):
         raise ValueError(f"there are {len(y):,} grades, {len(values):,} scores and {len(ids):,} groups")
     grades = Grades(y, ids)
+    assert grades.group is not None  # as groups were given
     _, first = np.unique(grades.group, return_index=True)  # a row of each query
     found = _value_of_each(measure, grades, values)
     return dict(zip((_plain(ids[row]) for row in first), found.tolist(), strict=True))
@@ -76,7 +77,7 @@ def _parts(metric: Metric, grades: Grades, scores: Floats | Retrieved) -> ListVa
     return parts
 
 
-def _plain(value: Any) -> Hashable:
+def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
