@@ -83,6 +83,22 @@ def write_metric(value: float, *, is_share: bool = False, digits: int = 3) -> st
     return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:.{digits + 1}g}"
 
 
+_HUGE = 1e9
+"""Scores from here on are written with a power of ten."""
+
+
+def write_score(score: float) -> str:
+    """Write a score, or its deviation.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_score
+    >>> write_score(0.71234), write_score(-1234.5), write_score(2.5e12)
+    ('0.7123', '-1234.5000', '2.5e+12')
+    """
+    return f"{score:.4f}" if abs(score) < _HUGE else f"{score:.4g}"
+
+
 def write_interval(low: float, high: float, *, is_share: bool = False) -> str:
     """Write an interval of a metric; nothing where it is not defined.
 
