@@ -43,6 +43,18 @@ def visible(text: str, keep: str = "", *, as_json: bool = False) -> str:
     return _UNSEEN.sub(written, text)
 
 
+def one_line(text: str) -> str:
+    r"""Write a name in one line, with single spaces.
+
+    Examples
+    --------
+    >>> from wellorder.writing import one_line
+    >>> one_line("Château\n  d'Yquem")
+    "Château d'Yquem"
+    """
+    return visible(" ".join(text.split()))
+
+
 def counted(n: int, noun: str) -> str:
     """Write a number of things.
 
@@ -112,6 +124,18 @@ def write_interval(low: float, high: float, *, is_share: bool = False) -> str:
         return ""
     first, second = write_metric(low, is_share=is_share), write_metric(high, is_share=is_share)
     return f"{first.removesuffix(' %')}–{second}" if low >= 0 else f"{first} to {second}"
+
+
+def write_ranks(low: int, high: int) -> str:
+    """Write the ranks that an item may have.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_ranks
+    >>> write_ranks(3, 3), write_ranks(3, 1200)
+    ('3', '3–1,200')
+    """
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 def write_p_value(p: float) -> str:
