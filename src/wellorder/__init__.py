@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         learning_curve as learning_curve,
         search as search,
     )
-    from .export import export as export
+    from .export import Face
     from .order import (
         Clicks as Clicks,
         Comparisons as Comparisons,
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .standings import rate as rate
 
     plot = figures
+    export: Face
 
 else:
 

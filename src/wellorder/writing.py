@@ -43,6 +43,18 @@ def visible(text: str, keep: str = "", *, as_json: bool = False) -> str:
     return _UNSEEN.sub(written, text)
 
 
+def one_line(text: str) -> str:
+    r"""Write a name in one line, with single spaces.
+
+    Examples
+    --------
+    >>> from wellorder.writing import one_line
+    >>> one_line("Château\n  d'Yquem")
+    "Château d'Yquem"
+    """
+    return visible(" ".join(text.split()))
+
+
 def counted(n: int, noun: str) -> str:
     """Write a number of things.
 
@@ -83,6 +95,22 @@ def write_metric(value: float, *, is_share: bool = False, digits: int = 3) -> st
     return f"{value:.{digits}f}" if abs(value) < 100 else f"{value:.{digits + 1}g}"
 
 
+_HUGE = 1e9
+"""Scores from here on are written with a power of ten."""
+
+
+def write_score(score: float) -> str:
+    """Write a score, or its deviation.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_score
+    >>> write_score(0.71234), write_score(-1234.5), write_score(2.5e12)
+    ('0.7123', '-1234.5000', '2.5e+12')
+    """
+    return f"{score:.4f}" if abs(score) < _HUGE else f"{score:.4g}"
+
+
 def write_interval(low: float, high: float, *, is_share: bool = False) -> str:
     """Write an interval of a metric; nothing where it is not defined.
 
@@ -96,6 +124,18 @@ def write_interval(low: float, high: float, *, is_share: bool = False) -> str:
         return ""
     first, second = write_metric(low, is_share=is_share), write_metric(high, is_share=is_share)
     return f"{first.removesuffix(' %')}–{second}" if low >= 0 else f"{first} to {second}"
+
+
+def write_ranks(low: int, high: int) -> str:
+    """Write the ranks that an item may have.
+
+    Examples
+    --------
+    >>> from wellorder.writing import write_ranks
+    >>> write_ranks(3, 3), write_ranks(3, 1200)
+    ('3', '3–1,200')
+    """
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 def write_p_value(p: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wellorder.evaluation import by_query, randomisation_test
-from wellorder.metrics import average_precision, ndcg
+from wellorder.metrics import METRICS, average_precision, make, ndcg, parse
 
 
 def test_the_mean_over_queries_is_the_metric():
@@ -22,6 +22,33 @@ def test_the_mean_over_queries_is_the_metric():
     assert np.nanmean(list(found.values())) == pytest.approx(average_precision(y, scores, groups, positive=2))
     alone = groups == 7
     assert found[7] == pytest.approx(average_precision(y[alone], scores[alone], positive=2))
+
+
+@pytest.mark.parametrize("name", [str(parse(f"{each}@5")) for each in METRICS if METRICS[each].needs == "lists"])
+def test_what_hangs_on_the_scale_is_read_from_all_queries(name):
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(30), 6)
+    y = rng.integers(0, 2 + groups % 4)  # the best grade of most queries is not the best of all
+    y[groups == 11] = 0
+    scores = rng.integers(0, 5, len(y))
+    found = by_query(name, y, scores, groups)
+    assert list(found) == list(range(30))
+    assert np.nanmean(list(found.values())) == pytest.approx(parse(name)(y, scores, groups))
+
+
+def test_costs_are_those_of_all_grades_where_a_query_lacks_one():
+    y, groups = [0, 1, 2, 0, 2], ["a", "a", "a", "b", "b"]
+    found = by_query("misranking_cost(order=chain)", y, [2.0, 1.0, 0.0, 1.0, 0.0], groups)
+    assert found["a"] == pytest.approx(2 / 3)
+    assert found["b"] == 0.0  # grades 0 and 2 are no neighbours
+
+
+def test_a_metric_of_ones_own_sees_one_query_at_a_time():
+    def best_row(y, scores):
+        return float(y[np.argmax(scores)])
+
+    metric = make(best_row, greater_is_better=True)
+    assert by_query(metric, [0, 1, 2, 0], [2.0, 1.0, 2.0, 1.0], ["a", "a", "b", "b"]) == {"a": 0.0, "b": 2.0}
 
 
 def test_queries_are_named_as_they_are_and_those_without_a_pair_are_nan():

@@ -10,7 +10,13 @@ from hypothesis import given, strategies as st
 
 import wellorder as wo
 from wellorder.evaluation import METHODS, Method, evaluate_table, fit_table, order_items
-from wellorder.evaluation.fitting import bands, least_difference, measure_resolution
+from wellorder.evaluation.fitting import (
+    _banded_lists,
+    _doubted_lists,
+    bands,
+    least_difference,
+    measure_resolution,
+)
 
 from .tables import make_comparisons, make_table
 
@@ -88,6 +94,29 @@ def test_the_note_says_what_bands_are_and_are_not():
     note = order_items(fit_table(table, "rank-svm").model, table).note
     assert "below its first" in note
     assert "two bands may be as close" in note
+
+
+@pytest.mark.parametrize("doubted", [False, True])
+@pytest.mark.parametrize("top", [1, 3, 7, 1_000])
+def test_the_top_of_a_list_is_that_of_the_whole(top, doubted):
+    table = make_table(n=60, groups=3)
+    rng = np.random.default_rng(top)
+    scores = rng.integers(0, 8, 60) / 2.0
+    doubt = wo.ratings.Uncertainty(rng.uniform(0.1, 3.0, 60))
+
+    def found(cut):
+        if doubted:
+            return _doubted_lists(table, scores, doubt, 0.75, cut)
+        return _banded_lists(table, scores, 0.8, cut)
+
+    for whole, first in zip(found(None), found(top), strict=True):
+        assert first.group == whole.group
+        assert len(whole.rows) == np.count_nonzero(table.groups == whole.group)
+        assert (first.rows, first.numbers) == (whole.rows[:top], whole.numbers[:top])
+        assert [row[0] for row in whole.rows] == [
+            1 + np.count_nonzero(scores[table.groups == whole.group] > row[3]) for row in whole.rows
+        ]
+        assert first.deviations == (whole.deviations[:top] if doubted else None)
 
 
 def test_equal_scores_share_a_rank():

@@ -11,6 +11,7 @@ import pytest
 import wellorder
 import wellorder.data
 import wellorder.estimators
+import wellorder.export
 import wellorder.ratings
 from wellorder.state import Stored
 
@@ -22,6 +23,7 @@ from typing import Any
 
 import wellorder as wo
 from wellorder.estimators import CompareSVM, RankSVM
+from wellorder.export import Parity
 from wellorder.losses import LOSSES
 from wellorder.order import Comparisons, Grades
 from wellorder.sweeps import Bools, Floats, Ints
@@ -43,6 +45,11 @@ def use(ranker: RankSVM, model: CompareSVM, grades: Grades, games: Comparisons, 
     rows: Ints = grades.level
     judged: Bools = grades.is_judged
     better: Floats = ranker.decision_function(X)
+    try:
+        parity: Parity = wo.export(ranker, "ranker.sql", to="sql")
+    except wo.export.ExportError as error:
+        error.add_note("written nowhere")
+    wo.export.form_of(ranker).columns
 """
 MISTAKES = {
     "return self.coef_": "return self.coeff_",
@@ -56,6 +63,9 @@ MISTAKES = {
     "rows: Ints = grades.level": "rows: Ints = scores",
     "judged: Bools = grades.is_judged": "judged: Bools = grades.level",
     "better: Floats = ranker.decision_function(X)": "better: Ints = ranker.decision_function(X)",
+    "parity: Parity": "parity: str",
+    "wo.export.ExportError": "wo.export.ExportErrors",
+    "wo.export.form_of(ranker).columns": "wo.export.form_of(ranker).column",
 }
 """What is right, and what somebody may write in its place: each in a line of its own."""
 
@@ -82,6 +92,13 @@ def test_mypy_finds_each_mistake(tmp_path, monkeypatch):
     errors = re.findall(r"written_(right|wrong)\.py:(\d+): error: ", said)  # mypy's cache may know another folder
     assert {name for name, _ in errors} == {"wrong"}, said
     assert sorted({int(line) for _, line in errors}) == expected, said
+
+
+def test_type_checkers_know_every_name_of_the_room_that_is_called():
+    room = ast.parse(SOURCE.joinpath("export", "__init__.py").read_text())
+    (face,) = (node for node in ast.walk(room) if isinstance(node, ast.ClassDef) and node.name == "Face")
+    known = {node.targets[0].id for node in face.body if isinstance(node, ast.Assign)}
+    assert known == {*wellorder.export.__all__, "__call__"} - {"export"}
 
 
 def below(cls):

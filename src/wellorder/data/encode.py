@@ -40,7 +40,7 @@ from ..sweeps import Array, Bools, Floats, Ints
 from ..writing import counted
 from .lines import COPIES, DataError, Places, name_place, row_error
 from .rows import ArrayRows, FrameRows, Records, Rows, is_records, read_values
-from .sheet import Sheet, as_text, one_line, settle, settle_as_text
+from .sheet import Sheet, as_text, nearly_numbers, one_line, settle, settle_as_text
 from .table import FeatureParts, Table
 
 # --------------------------------------------------------------------------------------------------
@@ -320,10 +320,6 @@ def as_numbers(name: str, values: Array, places: Places | None = None) -> Floats
 _MOST_TEXTS = 10_000
 """Different texts of a column that a partition tells of; far beyond what is accepted as categories."""
 
-_MOSTLY = 0.9
-_AT_LEAST = 3
-"""A column of text with so many numbers is refused, as in a file that is read whole."""
-
 
 class Moments(NamedTuple):
     """What there is to know of numbers to standardise them."""
@@ -419,7 +415,7 @@ def merge(name: str, parts: Sequence[ColumnSummary], sources: Sequence[str]) -> 
         written = next(k for k, part in enumerate(parts) if part.moments is None)
         raise DataError(sources[written], f"column {name!r} holds text, and numbers in {sources[typed]}; make it one")
     problem = next((part.problem for part in parts if part.problem is not None), None)
-    if problem is not None and n_numbers >= max(_AT_LEAST, _MOSTLY * n_given):
+    if problem is not None and nearly_numbers(n_numbers, n_given):
         raise problem
     texts = frozenset[str]().union(*(part.texts or () for part in parts))
     return ColumnSummary(n_rows, n_given, n_numbers, None, texts, None)

@@ -130,11 +130,14 @@ def one_line(error: BaseException) -> str:
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-")
 """What stands for 'not given', in any column."""
 
-_MOSTLY = 0.9
-_AT_LEAST = 3
 _TRUTH = {"true": 1.0, "false": 0.0}
 _COMMA_NUMBER = r"^[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?$"
 _GROUPED = r"^[+-]?(\d{1,3}([.,' ]\d{3})+([.,]\d+)?|\d+,\d+)$"
+
+
+def nearly_numbers(n_numbers: int, n_given: int) -> bool:
+    """Say whether a column of text holds so many numbers that the others must be mistakes."""
+    return n_numbers >= max(3, 0.9 * n_given)
 
 
 def settle(sheet: Sheet, name: str) -> pl.Series:
@@ -215,7 +218,7 @@ def _from_text(sheet: Sheet, name: str, text: pl.Series) -> pl.Series:
         if (lower.is_in(list(_TRUTH)) | lower.is_null()).all():
             return lower.replace_strict(_TRUTH, return_dtype=pl.Float64)
     n_good = n_given - n_bad
-    if n_good >= _AT_LEAST and n_good >= _MOSTLY * n_given:
+    if nearly_numbers(n_good, n_given):
         row = first_row(bad)
         raise sheet.error(
             f"{shorten(text[row])} in column {name!r} is not a number, but {n_good:,} of its {n_given:,} values are; "

@@ -68,7 +68,14 @@ from .significance import (
 from .splits import Split, comparison_folds, feasible_folds as feasible_folds, folds, hold_outs, time_cuts
 from .tasks import AnyTable as AnyTable, Task, TrainingPart as TrainingPart, make_task
 from .telling import Telling, tell_apart
-from .trials import hear_warnings as hear_warnings, run_trial, trial_key, trial_seed as trial_seed, versions as versions
+from .trials import (
+    FAILURES as FAILURES,
+    hear_warnings as hear_warnings,
+    run_trial,
+    trial_key,
+    trial_seed as trial_seed,
+    versions as versions,
+)
 
 __all__ = [
     "METHODS",

@@ -21,6 +21,7 @@ from ..order import Clicks, Grades, Times
 from ..sweeps import Floats, Ints
 from ..writing import counted, write_percent
 from .accounts import html_row
+from .evidence import scattered
 from .tasks import AnyTable
 
 # --------------------------------------------------------------------------------------------------
@@ -701,16 +702,9 @@ def _row_fingerprints(X: Any) -> Ints:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     # each entry is hashed by its column and the bits of its value, so that small ones count like large ones
-    entry = _mix(rows.data.astype(np.float64).view(np.uint64) ^ _mix(rows.indices.astype(np.uint64) + np.uint64(1)))
+    entry = scattered(rows.data.astype(np.float64).view(np.uint64) ^ scattered(rows.indices))
     so_far = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entry, dtype=np.uint64)])  # modulo 2⁶⁴
     return np.asarray(so_far[rows.indptr[1:]] - so_far[rows.indptr[:-1]])
-
-
-def _mix(bits: Ints) -> Ints:
-    """Scatter 64-bit numbers: the last steps of SplitMix64."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
 def _rows(rows: Sequence[int] | Ints) -> str:

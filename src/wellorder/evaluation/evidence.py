@@ -158,19 +158,19 @@ def _meetings(found: Influence, whole: Grades | Comparisons, rows: Ints) -> tupl
     low, high = np.minimum(whole.left[place], whole.right[place]), np.maximum(whole.left[place], whole.right[place])
     n_items = _n_units(found, whole)
     number = low.astype(np.int64) * n_items + high
-    sign = np.where(_mixed(number) & np.uint64(1), 1.0, -1.0)
+    sign = np.where(scattered(number) & np.uint64(1), 1.0, -1.0)
     return _in_bins(number, sign * found.shared[:, 0], n_items**2)
 
 
 def _in_bins(number: Ints, values: Floats, n_numbers: int) -> tuple[tuple[int, ...], Floats]:
     """Sum values by number, or by a number drawn for it where there are too many."""
     if n_numbers > MOST_UNITS:
-        number = (_mixed(number) >> np.uint64(32)).astype(np.int64) % MOST_UNITS
+        number = (scattered(number) >> np.uint64(32)).astype(np.int64) % MOST_UNITS
     kept, place = np.unique(number, return_inverse=True)
     return tuple(kept.tolist()), np.bincount(place, values, minlength=len(kept)).astype(float)
 
 
-def _mixed(number: Ints) -> np.typing.NDArray[np.uint64]:
+def scattered(number: Ints) -> np.typing.NDArray[np.uint64]:
     """Return 64 bits for each number that look drawn at random, always the same (splitmix64)."""
     mixed = np.asarray(number).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

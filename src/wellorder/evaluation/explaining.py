@@ -37,7 +37,7 @@ from ..scoring import advantage_of, list_scores
 from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
-from ..writing import counted, visible
+from ..writing import counted, one_line
 from .accounts import Account
 from .attribution import (
     FrameMixtures,
@@ -251,7 +251,7 @@ class Explanation(Account):
     def _short_names(self) -> dict[str, str]:
         """Return what each feature is called in a line, long names cut so that they stay apart."""
         names = [part.feature for part in self.contributions]
-        return dict(zip(names, cut_apart([_in_one_line(name) for name in names], _LONGEST), strict=True))
+        return dict(zip(names, cut_apart([one_line(name) for name in names], _LONGEST), strict=True))
 
     def _write_part(self, part: Contribution) -> str:
         error = f" ± {part.standard_error:.1g}" if part.standard_error > 0 else ""
@@ -274,7 +274,7 @@ def write_value(value: float | str | None) -> str:
     if value is None:
         return "missing"
     if isinstance(value, str):
-        return cut(_in_one_line(value), _LONGEST)
+        return cut(one_line(value), _LONGEST)
     whole = 1e4 <= abs(value) < 1e15 or value == round(value, 0)
     return f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.4g}"
 
@@ -297,10 +297,6 @@ def write_signed(value: float, largest: float) -> str:
 def _write_reason(name: str, part: Contribution, written: str) -> str:
     """Write a feature, its two values and what they bring: ``price: 3.1 against 5 (+0.9)``."""
     return f"{name}: {write_value(part.a)} against {write_value(part.b)} ({written})"
-
-
-def _in_one_line(text: str) -> str:
-    return visible(" ".join(text.split()))
 
 
 # --------------------------------------------------------------------------------------------------

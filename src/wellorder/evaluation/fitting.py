@@ -384,39 +384,46 @@ def order_items(
         note = _note(least, sure)
     if least is not None and model.encoder_ is None and hasattr(model.ranker_, "uncertainty"):
         note += f"; {_NO_DOUBT}"
-    return OrderedItems(_lists(table, scores, least, top), table.groups is not None, note)
+    return OrderedItems(_banded_lists(table, scores, least, top), table.groups is not None, note)
 
 
 def order_held_out(table: Table, scores: Floats, curve: Rise | None) -> OrderedItems:
     """Order rows by scores that they have been given, with bands by what held-out pairs say of such scores."""
     least = None if curve is None else least_difference(curve, CONFIDENCE)
     note = "no bands: there was no held-out pair" if least is None else _note(least, CONFIDENCE)
-    return OrderedItems(_lists(table, scores, least, None), table.groups is not None, note)
+    return OrderedItems(_banded_lists(table, scores, least, None), table.groups is not None, note)
 
 
-def _lists(table: Table, scores: Floats, least: float | None, top: int | None) -> tuple[OrderedList, ...]:
+def _lists(table: Table, scores: Floats, top: int | None, band_of: Callable[[Ints], Ints | None]) -> list[OrderedList]:
+    """Sort each list and write its first rows, with bands of rows that are handed over best first.
+
+    A band hangs on what stands above it alone, so that rows below the ``top`` are not looked at.
+    """
     lists, names = [], table.names()
     for members in _members(table):
-        band = None if least is None else bands(scores[members], least)
-        lists.append(_list(table, members, scores, names, band, top))
-    return tuple(lists)
+        rows = members[np.argsort(-scores[members], kind="stable")[:top]]
+        rank = 1 + np.searchsorted(-scores[rows], -scores[rows])  # one more than the number of better scores
+        band, label = band_of(rows), None if table.groups is None else table.groups[members[0]]
+        written = zip(
+            rank.tolist(),
+            [None] * len(rows) if band is None else band.tolist(),
+            map(str, names[rows]),
+            scores[rows].tolist(),
+            strict=True,
+        )
+        lists.append(OrderedList(label, tuple(written), tuple(rows.tolist())))
+    return lists
+
+
+def _banded_lists(table: Table, scores: Floats, least: float | None, top: int | None) -> tuple[OrderedList, ...]:
+    return tuple(_lists(table, scores, top, lambda rows: None if least is None else bands(scores[rows], least)))
 
 
 def _doubted_lists(
     table: Table, scores: Floats, doubt: Uncertainty, confidence: float, top: int | None
 ) -> tuple[OrderedList, ...]:
-    lists, names = [], table.names()
-    for members in _members(table):
-        band = bands_by_doubt(scores[members], doubt.take(members), confidence)
-        found = _list(table, members, scores, names, band, top)
-        lists.append(replace(found, deviations=tuple(doubt.deviation(np.array(found.numbers)).tolist())))
-    return tuple(lists)
-
-
-def _list(table: Table, members: Ints, scores: Floats, names: Any, band: Ints | None, top: int | None) -> OrderedList:
-    label = None if table.groups is None else table.groups[members[0]]
-    rows = members[np.argsort(-scores[members], kind="stable")[:top]]
-    return OrderedList(label, _rows(members, scores, names, band)[:top], tuple(rows.tolist()))
+    lists = _lists(table, scores, top, lambda rows: bands_by_doubt(scores[rows], doubt.take(rows), confidence))
+    return tuple(replace(each, deviations=tuple(doubt.deviation(np.array(each.numbers)).tolist())) for each in lists)
 
 
 @dataclass(frozen=True)
@@ -509,16 +516,6 @@ def _members(table: Table) -> list[Ints]:
         return [np.arange(len(table))]
     by_group = np.argsort(group, kind="stable")
     return np.split(by_group, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
-
-
-def _rows(members: Any, scores: Floats, names: Any, band: Ints | None) -> tuple[Row, ...]:
-    mine = scores[members]
-    order = np.argsort(-mine, kind="stable")
-    rank = 1 + np.searchsorted(np.sort(-mine), -mine)  # one more than the number of better scores
-    return tuple(
-        (int(rank[place]), None if band is None else int(band[place]), str(names[members[place]]), float(mine[place]))
-        for place in order
-    )
 
 
 _NO_DOUBT = "Elo's ratings do not say how sure they are, and bands go by distance alone; Glicko's and Davidson's do"

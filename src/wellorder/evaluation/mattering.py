@@ -26,7 +26,7 @@ from ..scoring import list_scores, warn_if_groups_are_lost
 from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Floats, Ints, sums_at
-from ..writing import counted, visible, write_metric, write_percent
+from ..writing import counted, one_line, write_metric, write_percent
 from .accounts import Account
 from .attribution import NumberMixtures, Sampling, attribute, has_pieces, players_of, scores_rows_alone, summed_parts
 from .explaining import cut_apart
@@ -182,7 +182,7 @@ class Importance(Account):
 
     def _short_names(self) -> dict[str, str]:
         names = [each.feature for each in self.columns]
-        return dict(zip(names, cut_apart([visible(" ".join(name.split())) for name in names], _LONGEST), strict=True))
+        return dict(zip(names, cut_apart([one_line(name) for name in names], _LONGEST), strict=True))
 
 
 def _unsigned_zero(written: str) -> str:

@@ -13,7 +13,8 @@ from scipy.stats import permutation_test
 
 from ..data import Qrels, Run
 from ..metrics import METRICS, AnyMetric, Metric, Retrieved, parse
-from ..order import Grades, encode_groups, exact_numbers, read_column
+from ..metrics.retrieval import ListValues
+from ..order import Grades, exact_numbers, read_column
 from ..sweeps import Floats
 from .significance import known_mean
 
@@ -41,22 +42,43 @@ def by_query(metric: AnyMetric, y: Any, scores: Any, groups: Any) -> dict[Hashab
     measure = parse(metric)
     if groups is None:
         raise ValueError("groups is None; give the query of each row")
-    grades, values, ids = np.asarray(y), exact_numbers(scores), read_column(groups, "groups")
-    if not len(grades) == len(values) == len(ids):
-        raise ValueError(f"there are {len(grades):,} grades, {len(values):,} scores and {len(ids):,} groups")
-    group, n_groups = encode_groups(ids, len(ids))
-    assert group is not None  # as groups were given
-    by_group = np.argsort(group, kind="stable")
-    ends = np.cumsum(np.bincount(group, minlength=n_groups))
+    values, ids = exact_numbers(scores), read_column(groups, "groups")
+    if not len(y) == len(values) == len(ids):
+        raise ValueError(f"there are {len(y):,} grades, {len(values):,} scores and {len(ids):,} groups")
+    grades = Grades(y, ids)
+    assert grades.group is not None  # as groups were given
+    _, first = np.unique(grades.group, return_index=True)  # a row of each query
+    found = _value_of_each(measure, grades, values)
+    return dict(zip((_plain(ids[row]) for row in first), found.tolist(), strict=True))
+
+
+def _value_of_each(metric: Metric, grades: Grades, scores: Floats) -> Floats:
+    """Return the metric's value on each query.
+
+    Grades, levels and costs are read once, from all queries: the highest grade of a query need not be the highest of
+    the scale, on which ``err`` depends.
+    """
+    assert grades.group is not None  # there are queries
+    if metric.definition.needs == "lists":
+        return _parts(metric, grades, scores).values
+    ends = np.cumsum(np.bincount(grades.group, minlength=grades.n_groups))
+    queries = np.split(np.argsort(grades.group, kind="stable"), ends[:-1])
+    judged = grades.in_one_group()  # a metric sees one query at a time: f(y, scores) is asked for no groups
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a query without a relevant item, or a single one, is NaN: that says it
-        return {
-            ids[rows[0]].item() if isinstance(ids[rows[0]], np.generic) else ids[rows[0]]: measure(
-                grades[rows], values[rows]
-            )
-            for rows in np.split(by_group, ends[:-1])
-            if len(rows)
-        }
+        warnings.simplefilter("ignore")  # a query without a pair is NaN, which says it
+        return np.array([metric(judged.take(rows), scores[rows]) for rows in queries if len(rows)], dtype=float)
+
+
+def _parts(metric: Metric, grades: Grades, scores: Floats | Retrieved) -> ListValues:
+    """Return what a metric of lists is the mean of."""
+    assert metric.definition.parts is not None  # as every metric of lists has
+    parts = metric.call(metric.definition.parts, grades, scores)
+    assert isinstance(parts, ListValues)
+    return parts
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def randomisation_test(differences: Any, n_resamples: int = 9_999, seed: int = 0) -> float:
@@ -232,12 +254,8 @@ def _run_by_query(run: Run, qrels: Qrels, queries: set[Any], metrics: Sequence[M
     assert grades.group is not None  # every item is of a query
     row_of = {query: row for row, query in enumerate(named)}
     rows = [row_of[query] for query in sorted(queries)]
-    found = {}
-    for metric in metrics:
-        assert metric.definition.parts is not None  # as every metric of lists has
-        parts: Any = metric.call(metric.definition.parts, grades, retrieved)
-        found[str(metric)] = parts.values[grades.group[rows]]
-    return found
+    chosen = grades.group[rows]
+    return {str(metric): _parts(metric, grades, retrieved).values[chosen] for metric in metrics}
 
 
 def _run_metrics(metrics: Sequence[AnyMetric]) -> list[Metric]:

@@ -141,7 +141,8 @@ WORKER_ENDED = (
 _NO_TIME = 0.1
 """Seconds that are no share of anything: a fit of so few has had no time."""
 
-_FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
+FAILURES = (ValueError, MemoryError, ArithmeticError)
+"""What a fit may raise where data and method do not agree; ``LinAlgError`` is a ``ValueError``."""
 
 
 def run_trial(
@@ -321,7 +322,7 @@ def _write_problem(error: Exception, seconds: float, budget: float | None) -> st
         return f"{OUT_OF_TIME}it {had}; raise the time budget, or name fewer methods"
     if isinstance(error, MemoryError):
         return f"{OUT_OF_MEMORY}{error}"
-    return str(error) if isinstance(error, _FAILURES) and str(error) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, FAILURES) and str(error) else f"{type(error).__name__}: {error}"
 
 
 def is_late(record: Record) -> bool:
@@ -402,5 +403,5 @@ def _grid(task: Task, method: Method, split: Split, metric: Metric) -> Any:
         part = task.training_part(split.train)
         grid, size = grid_of(method, part.size, metric), sample_size(part, method.most_searched)
         return (grid, size) if size < len(part) else grid
-    except _FAILURES as error:
+    except FAILURES as error:
         return str(error)  # the trial will fail of the same, and say so in its record

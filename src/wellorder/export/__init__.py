@@ -5,6 +5,7 @@ The room is called as the function that everybody wants of it: ``wellorder.expor
 
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .exporting import Parity, export, find_target
 from .forms import ExportError, Form
@@ -22,3 +23,20 @@ class _CalledRoom(ModuleType):
 
 
 sys.modules[__name__].__class__ = _CalledRoom
+
+if TYPE_CHECKING:
+    from . import exporting, forms, reading, target, targets
+
+    class Face:
+        """``wellorder.export`` as type checkers see it, to whom no module can be called."""
+
+        __call__ = staticmethod(exporting.export)
+        find_target = staticmethod(exporting.find_target)
+        form_of = staticmethod(reading.form_of)
+        ExportError = forms.ExportError
+        Form = forms.Form
+        Job = target.Job
+        Parity = exporting.Parity
+        Scored = target.Scored
+        TARGETS = targets.TARGETS
+        Target = target.Target

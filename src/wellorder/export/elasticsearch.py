@@ -15,7 +15,7 @@ import numpy as np
 
 from ..sweeps import Floats
 from .forms import ExportError
-from .signals import EngineModel, Signal, engine_model, nested, signal_values
+from .signals import EngineModel, Signal, engine_model, nested, signal_values, write_json
 from .solr import features_beside
 from .target import Job, Scored, Target
 from .xgboost import above, below
@@ -39,20 +39,16 @@ def write(job: Job, path: Path) -> list[str]:
     }
     if normal:
         body["model"]["feature_normalizers"] = normal
-    path.write_text(_json({"model": body}), encoding="utf-8")
+    write_json(path, {"model": body})
     beside = features_beside(path)
     features = [_feature(signal) for signal in found.signals]
-    beside.write_text(_json({"featureset": {"name": job.name, "features": features}}), encoding="utf-8")
+    write_json(beside, {"featureset": {"name": job.name, "features": features}})
     return [
         f"send {beside.name} to _ltr/_featureset/{job.name} and then {path.name} to "
         f"_ltr/_featureset/{job.name}/_createmodel; features are read from fields of their names, which you may change "
         "there; what a field_value_factor reads must not be below 0",
         *found.notes,
     ]
-
-
-def _json(document: Any) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def _single(value: float) -> float:

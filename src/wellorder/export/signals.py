@@ -7,8 +7,10 @@ model what filling in means, for trees, where there is one, a number that goes t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -200,3 +202,8 @@ def nested(trees: Trees) -> Iterator[tuple[int, Mapping[str, Any]]]:
             children = {side: made[int(getattr(trees, side)[node])] for side in ("left", "right")}
             made[node] = {"feature": int(trees.feature[node]), "threshold": float(trees.threshold[node]), **children}
         yield root, made[root]
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Write what an engine is to be sent."""
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

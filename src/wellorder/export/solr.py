@@ -11,7 +11,7 @@ import numpy as np
 
 from ..sweeps import Floats
 from .forms import Feature
-from .signals import EngineModel, Signal, engine_model, nested, signal_values
+from .signals import EngineModel, Signal, engine_model, nested, signal_values, write_json
 from .target import Job, Scored, Target
 from .xgboost import below
 
@@ -24,9 +24,9 @@ _SLACK = np.float32(1e-6)
 def write(job: Job, path: Path) -> list[str]:
     """Write the model, and the feature store beside it."""
     found = engine_model(job.form)
-    path.write_text(_json(_model(job, found)), encoding="utf-8")
+    write_json(path, _model(job, found))
     beside = features_beside(path)
-    beside.write_text(_json([_feature(signal, job.name) for signal in found.signals]), encoding="utf-8")
+    write_json(beside, [_feature(signal, job.name) for signal in found.signals])
     return [
         f"send {beside.name} to /schema/feature-store and then {path.name} to /schema/model-store; features are read "
         "from fields of their names, which you may change there",
@@ -37,10 +37,6 @@ def write(job: Job, path: Path) -> list[str]:
 def features_beside(path: Path) -> Path:
     """Return where the features of a model stand."""
     return path.with_name(f"{path.stem}.features{path.suffix or '.json'}")
-
-
-def _json(document: Any) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def _model(job: Job, found: EngineModel) -> dict[str, Any]:

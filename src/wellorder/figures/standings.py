@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 
 from ..order import OrderGraph
 from ..sweeps import Bools, Floats
+from ..writing import write_ranks
 from .order_graph import MOST_LEVELS, OrderGraphDisplay
 from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
 
@@ -111,7 +112,8 @@ class StandingsDisplay(Drawable):
                 ax.axhline(place - 0.5, color=ink(), linewidth=0.6, alpha=0.35)
                 continue
             self._draw_row(ax, place, line, (low, high))
-            ax.text(1.035, place, _ranks(line.row), transform=across, fontsize=small, va="center", ha="left")
+            ranks = write_ranks(line.row["rank_low"], line.row["rank_high"])
+            ax.text(1.035, place, ranks, transform=across, fontsize=small, va="center", ha="left")
         ax.text(1.035, -0.85, "ranks", transform=across, fontsize=small, va="center", ha="left", alpha=0.75)
         shown = [place for place, line in enumerate(self._lines) if line.row is not None]
         ax.set_yticks(shown, labels=plain_apart(self.names, 28), parse_math=False)
@@ -172,11 +174,6 @@ def _ends(rows: Any) -> tuple[float, float]:
     low, high = min(finite, default=-1.0), max(finite, default=1.0)
     reach = (high - low) or 2.0
     return low - _BEYOND * reach, high + _BEYOND * reach
-
-
-def _ranks(row: Mapping[str, Any]) -> str:
-    low, high = row["rank_low"], row["rank_high"]
-    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 # --------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import polars as pl
 from ..data import ComparisonTable, Table, TableRanker
 from ..deadline import TimeIsUp, deadline, seconds_left
 from ..evaluation import (
+    FAILURES,
     KEPT_LEVELS,
     METHODS,
     AnyTable,
@@ -410,7 +411,7 @@ def _order_compared(table: ComparisonTable, leader: HeldOut, models: _Models) ->
         warnings.simplefilter("ignore")
         try:
             ordered, chances = order_items(model, table.items), chances_of(model, table.items)
-        except _FAILURES:
+        except FAILURES:
             return None
     because: dict[int, str] = {}
     (only,) = ordered.lists
@@ -431,7 +432,7 @@ def _told(model: TableRanker, items: Table, a: int, b: int) -> Explanation | Non
         warnings.simplefilter("ignore")
         try:
             return _explain(model, items, a, b)
-        except _FAILURES:
+        except FAILURES:
             return None
 
 
@@ -480,8 +481,6 @@ _MOST_ROWS = 2_000
 
 _MOST_COLUMNS = 150
 """Columns that are shuffled, one after the other."""
-
-_FAILURES = (ValueError, MemoryError, ArithmeticError, np.linalg.LinAlgError)
 
 
 @dataclass(frozen=True)
@@ -626,7 +625,7 @@ class _Models:
                     warnings.simplefilter("ignore")  # the comparison's own fit has warned
                     try:
                         self._fitted[key] = self._fit(name, fold, probability)
-                    except _FAILURES:
+                    except FAILURES:
                         self._fitted[key] = None
         return self._fitted[key]
 
@@ -672,7 +671,7 @@ def _calibration(models: _Models, table: ComparisonTable, split: Split) -> dict[
             warnings.simplefilter("ignore")
             try:
                 display = PairCalibrationDisplay.from_estimator(model, table.take(split.test))
-            except (AttributeError, *_FAILURES):
+            except (AttributeError, *FAILURES):
                 continue
         return {"calibration": display, "calibrated": name}
     return {}
@@ -692,9 +691,9 @@ def _inside(model: TableRanker, table: AnyTable, split: Split, allowance: Allowa
     found: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with allowance.part("why one stands above another", _HALF), suppress(*_FAILURES):
+        with allowance.part("why one stands above another", _HALF), suppress(*FAILURES):
             found["whys"] = _whys(model, table, split)
-        with allowance.part("where scores are level", _HALF), suppress(*_FAILURES):
+        with allowance.part("where scores are level", _HALF), suppress(*FAILURES):
             found["levels"] = _levels(model, table, split)
     return found
 
@@ -716,7 +715,7 @@ def _importance(model: TableRanker, table: AnyTable, split: Split, allowance: Al
         began = time.perf_counter()
         model.decision_function(rows)
         of_column = _SHUFFLES * (time.perf_counter() - began)
-        with suppress(*_FAILURES):  # no pair in this part
+        with suppress(*FAILURES):  # no pair in this part
             columns = None
             if n_columns * of_column > _HALF * seconds_left():
                 moved = movements(model, rows)

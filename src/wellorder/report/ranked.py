@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from ..evaluation import Chances, Explanation, OrderedItems, OrderedList, write_value
 from ..figures import legible
-from ..writing import NOTHING, write_percent
+from ..writing import NOTHING, write_percent, write_score
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,6 @@ _TABLED = 8
 
 _REASONS = 3
 """Columns that are named as the reason for one item's place."""
-
-_HUGE = 1e9
-"""Scores from here on are written with a power of ten."""
 
 
 @dataclass(frozen=True)
@@ -193,23 +190,19 @@ def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, room: R
             rank,
             band,
             name,
-            _write_score(score),
+            write_score(score),
             float(np.clip((score - bottom) / reach, 0.0, 1.0)) if np.isfinite(score) else 0.0,
             behind,
             place > 0 and band != each.rows[place - 1][1],
             "" if remarks.grade is None else remarks.grade[number],
             remarks.because.get(number, ""),
             remarks.unfamiliar.get(number, ()),
-            "" if each.deviations is None else _write_score(each.deviations[place]),
+            "" if each.deviations is None else write_score(each.deviations[place]),
         )
 
     last = range(n - n_last, n)
     name = "" if each.group is None else str(each.group)
     return ShownList(name, n, tuple(map(item, range(n_first))), tuple(map(item, last)))
-
-
-def _write_score(score: float) -> str:
-    return f"{score:.3f}" if abs(score) < _HUGE else f"{score:.4g}"
 
 
 def write_chance(share: float) -> str:

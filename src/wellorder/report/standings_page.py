@@ -27,7 +27,7 @@ from ..figures import (
 from ..order import Comparisons
 from ..standings import FitCheck, Standings, chances_above, check_fit, clearly_above, order_of, telling_pairs
 from ..whole_files import write_whole
-from ..writing import NOTHING, counted, write_interval, write_metric, write_percent
+from ..writing import NOTHING, counted, write_interval, write_metric, write_percent, write_ranks
 from .page import environment, script_hash, source, without_folders
 from .ranked import write_chance
 from .wording import SCALE
@@ -359,7 +359,7 @@ def _table(look: StandingsLook, gap: int) -> _ItemTable:
         return _TableLine(
             row["rank"],
             row["item"],
-            _ranks(row),
+            write_ranks(row["rank_low"], row["rank_high"]),
             _rating(row["rating"], standings.scale),
             _interval(row, standings.scale),
             f"{row['votes']:,.0f}",
@@ -434,11 +434,6 @@ def _interval(row: Mapping[str, Any], scale: str) -> str:
     return f"{_rating(low, scale)} to {_rating(high, scale)}"
 
 
-def _ranks(row: Mapping[str, Any]) -> str:
-    low, high = row["rank_low"], row["rank_high"]
-    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
-
-
 def _searchable(look: StandingsLook) -> Markup:
     """Return JSON that may stand in a page: no tag can begin in it."""
     several = look.rows[-1]["island"] > 1
@@ -446,7 +441,7 @@ def _searchable(look: StandingsLook) -> Markup:
     rows = [
         [
             row["rank"],
-            _ranks(row),
+            write_ranks(row["rank_low"], row["rank_high"]),
             legible(row["item"]),
             f"{_rating(row['rating'], scale)} ({_interval(row, scale)})",
             f"{row['votes']:,.0f}",

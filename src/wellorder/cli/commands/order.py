@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...writing import NOTHING, write_score
 from ..options import (
     INPUT,
     comparison_options,
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from ...data import Table, TableRanker
     from ...evaluation import OrderedList
     from ...standings import Standings
-
-_HUGE = 1e9
-"""Scores from here on are written with a power of ten."""
 
 
 @click.command(
@@ -157,8 +155,8 @@ def _rows(ordered: OrderedList, with_group: bool) -> list[list[Any]]:
 
 def _shown(cell: Any) -> str:
     if isinstance(cell, float):
-        return f"{cell:.4f}" if abs(cell) < _HUGE else f"{cell:.4g}"
-    return "–" if cell is None else str(cell)
+        return write_score(cell)
+    return NOTHING if cell is None else str(cell)
 
 
 def _numbers(headers: list[str]) -> list[int]:

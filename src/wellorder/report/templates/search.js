@@ -64,7 +64,7 @@ document.querySelectorAll(".finder").forEach((finder) => {
       shown.forEach((name) => {
         const cell = make("td", line, undefined, number(name));
         const value = row[at(name)];
-        make("bdi", cell, value === null ? "–" : (name === "score" || name === "deviation") && Math.abs(value) < 1e9 ? value.toFixed(3) : String(value));
+        make("bdi", cell, value === null ? "–" : (name === "score" || name === "deviation") && Math.abs(value) < 1e9 ? value.toFixed(4) : String(value));
       });
     });
   });
