@@ -9,6 +9,7 @@ import wellorder as wo
 from wellorder import metrics
 from wellorder.metrics import METRICS, covariance, influence_of, paired_test, pairs as pairs_module, parse
 from wellorder.order import swapped_around_row, swapped_by_row
+from wellorder.sweeps import swaps_around
 
 PAIR_METRICS = ("swapped_pairs", "wmw", "auc_pairs", "auc_ovo", "auc_consecutive", "misranking_cost", "kendall_tau")
 
@@ -247,19 +248,37 @@ def test_every_metric_that_is_a_mean_says_of_what():
 
 
 @pytest.mark.parametrize("n", [40, 700, 60_000])
-def test_grades_without_ties_take_one_sweep_and_say_the_same(n):
-    """What the two sweeps add up to, of every row; and columns side by side are those one by one."""
+@pytest.mark.parametrize("n_levels", [80, 60_000])
+def test_rows_of_one_list_take_one_sweep_and_it_says_what_two_do(n, n_levels):
+    """What the two sweeps add up to, of every row, with ties in grades, in scores and in none."""
     rng = np.random.default_rng(7)
-    y = rng.permutation(n).astype(float)
-    scores = y[:, None] + n * rng.standard_normal((n, 3))
+    y = (rng.permutation(n) % n_levels).astype(float)
+    scores = y + n_levels * rng.standard_normal(n)
     pairs = wo.Grades(y).pairs
-    for ties in ("error", "half"):
-        both = sum(swapped_by_row(pairs, scores[:, 0], ties))
-        np.testing.assert_array_equal(swapped_around_row(pairs, scores[:, 0], ties), both)
-    scores[1, 1] = scores[0, 1]  # a tie
-    np.testing.assert_array_equal(
-        swapped_around_row(pairs, scores[:, 1], "half"), sum(swapped_by_row(pairs, scores[:, 1], "half"))
-    )
+    for given in (scores, np.where(np.arange(n) < 2, scores[0], scores), np.round(scores / n_levels, 1)):
+        for ties in ("error", "half"):
+            both = sum(swapped_by_row(pairs, given, ties))
+            np.testing.assert_array_equal(swapped_around_row(pairs, given, ties), both)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("n_levels", [1, 3, 200])
+def test_the_one_sweep_counts_what_stands_on_the_wrong_side(compiled, n_levels):
+    rng = np.random.default_rng(9)
+    level = rng.integers(0, n_levels, 200)
+    _, cell, count = np.unique(level, return_inverse=True, return_counts=True)
+    rows = rng.permutation(200).astype(np.int32)
+    place = np.argsort(rows)
+    better, before = (each[:, None] < each for each in (level, place))
+    wrong = (better & ~before) | (better.T & before)  # of row i and row j: j better and not after i, or worse and after
+    found = swaps_around(rows, cell.astype(np.int32), np.cumsum(count) - count, compiled=compiled)
+    np.testing.assert_array_equal(found, wrong.sum(axis=1))
+
+
+def test_columns_side_by_side_are_those_one_by_one():
+    rng = np.random.default_rng(7)
+    y = rng.permutation(60_000).astype(float)
+    scores = y[:, None] + 60_000 * rng.standard_normal((60_000, 3))
     found = wo.metrics.covariance(y, scores)
     np.testing.assert_allclose(np.diag(found), [wo.metrics.covariance(y, column)[0, 0] for column in scores.T])
 

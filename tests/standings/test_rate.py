@@ -10,8 +10,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import wellorder as wo
 from tests.reference import standings as slow
+from wellorder.standings import likelihood
 from wellorder.standings.likelihood import one_thread_if_few
-from wellorder.standings.sureness import bar_for_all
+from wellorder.standings.sureness import bar_for_all, follow
 
 
 def draw(rng, m, ratings, *, side=0.0, length=0.0, log_nu=-0.4, judges=None):
@@ -325,3 +326,36 @@ def test_controls_may_be_a_data_frame_and_predictions_ask_for_one_a_pair():
         found.predict("0", "1", controls=[1.0])
     with pytest.raises(ValueError, match="must be of one length, got 2 and 1"):
         found.predict(["0", "1"], ["2"])
+
+
+@pytest.mark.parametrize("side", [False, True])
+@pytest.mark.parametrize("always_won", [False, True])
+def test_items_that_met_few_others_are_rated_by_a_sparse_factor_and_just_the_same(side, always_won, monkeypatch):
+    """Two islands, ties, an effect, an item whose rating is infinite: Newton's steps are those of dense matrices."""
+    rng = np.random.default_rng(4)
+    left, right = rng.integers(0, 40, (2, 300))
+    left, right = np.r_[left, 40 + left[:60] % 7], np.r_[right, 40 + right[:60] % 7]
+    left, right = left[left != right], right[left != right]
+    outcome = rng.integers(-1, 2, len(left))
+    if always_won:
+        outcome = np.where(right == 3, 1, np.where(left == 3, -1, outcome))
+    votes = wo.Comparisons.from_names(left.astype(str), right.astype(str), outcome)
+    dense = wo.rate(votes, side=side)
+    monkeypatch.setattr(likelihood, "_MOST_DENSE", 10)
+    monkeypatch.setattr(likelihood, "_FEW_MET", 40)
+    monkeypatch.setattr(likelihood, "shares_of_islands", None)  # of dense matrices alone
+    sparse = wo.rate(votes, side=side)
+    np.testing.assert_allclose(sparse.ratings_, dense.ratings_, atol=1e-6)
+    np.testing.assert_allclose(sparse.beta_, dense.beta_, atol=1e-8)
+    np.testing.assert_allclose(sparse.covariance_, dense.covariance_, atol=1e-6 * np.abs(dense.covariance_).max())
+    assert sparse.table()["rank"].equals(dense.table()["rank"])
+
+
+def test_who_stands_above_whom_follows_along_every_way():
+    rng = np.random.default_rng(5)
+    above = np.triu(rng.random((30, 30)) < 0.06, 1)
+    reached = above.copy()
+    for k in range(30):  # Warshall's way
+        reached |= np.outer(reached[:, k], reached[k])
+    assert (reached != above).any()
+    np.testing.assert_array_equal(follow(above), reached)

@@ -933,7 +933,10 @@ _ALL_EQUAL = "all scores of a group are equal, in every group"
 def _some_differ(grades: Grades, scores: Floats) -> bool:
     """Say whether two rows of one group that count have different scores, without a sort."""
     counted = (grades.level >= 0) & (True if grades.weight is None else np.asarray(grades.weight) > 0)
-    group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+    if grades.group is None:
+        values = scores if counted.all() else scores[counted]
+        return bool((values[1:] != values[:-1]).any())
+    group = grades.group
     one = np.zeros(grades.n_groups)
     one[group[counted]] = scores[counted]
     return bool((scores[counted] != one[group[counted]]).any())
@@ -943,9 +946,11 @@ def _untied_by_row(grades: Grades, scores: Floats) -> Floats:
     """Sum ω_i ω_j over the rows j of row i's group that have another score, weights beside the heaviest."""
     lists = make_lists(grades, scores)
     weight = np.ones(len(lists.rows)) if grades.weight is None else near_one(grades.weight)[0][lists.rows]
-    others = lists.group_sums(weight)[lists.group] - lists.spread(lists.run_sums(weight))
+    all_differ = len(lists.first) == len(lists.rows)
+    tied, n_tied = (weight, 1) if all_differ else map(lists.spread, (lists.run_sums(weight), lists.run_size))
+    others = lists.group_sums(weight)[lists.group] - tied
     out = np.zeros(len(grades))
-    out[lists.rows] = weight * np.where(lists.spread(lists.run_size) == lists.sizes[lists.group], 0.0, others)
+    out[lists.rows] = weight * np.where(n_tied == lists.sizes[lists.group], 0.0, others)
     return out
 
 

@@ -20,6 +20,7 @@ from ..sweeps import (
     LadderSums,
     Layout,
     Side,
+    argsort,
     beside,
     cast,
     dense_ranks,
@@ -34,6 +35,7 @@ from ..sweeps import (
     sort_and_reach,
     sort_rows,
     spread,
+    swaps_around,
     take,
     to_numpy,
     use_compiled,
@@ -429,41 +431,35 @@ def swapped_by_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> tuple[Floa
 
 def swapped_around_row(pairs: GradedPairs, scores: Floats, ties: Ties) -> Floats:
     """Sum W over the swapped pairs of each row, whichever end of them it is: :func:`swapped_by_row`, added up."""
-    if (found := _around_untied(pairs, scores)) is not None:
-        return found
+    if _all_alike(pairs, scores):
+        return _around_alike(pairs, scores, ties)
     windows, lower, upper = _swapped(pairs, scores, ties)
     return _by_row(windows, lower + upper)
 
 
-def _around_untied(pairs: GradedPairs, scores: Floats) -> Floats | None:
-    """Count the swapped pairs of each row of one list in which no two grades or scores are equal; None of others.
+def _all_alike(pairs: GradedPairs, scores: Floats) -> bool:
+    """Say whether all rows are in one list of many levels, and all pairs of different grades weigh one."""
+    weighted = any(part is not None for part in (*pairs.factors, pairs.cells.scale, pairs.cells.pairs))
+    in_one = len(pairs.bounds) == 2 and len(pairs.active) == pairs.n_rows
+    return in_one and not (weighted or is_tensor(scores) or _is_table(pairs))
 
-    With r rows below it by grades and q by scores, L of them swapped (better, and scored below), a row has q − L that
-    are below it by both, and so r − (q − L) that are worse and scored above: 2 L + r − q in all, by one of two sweeps.
+
+def _around_alike(pairs: GradedPairs, scores: Floats, ties: Ties) -> Floats:
+    """Count the swapped pairs of each row where all pairs weigh one, by one sweep.
+
+    Of equal scores the better row is put first, as a pair of them is swapped; with the worse one first it is not.
     """
-    cells = pairs.cells
-    plain = not any(part is not None for part in (*pairs.factors, cells.scale, cells.pairs))
-    if is_tensor(scores) or not plain or len(pairs.bounds) != 2 or len(cells.ends) < len(pairs.active):
-        return None
-    if _is_table(pairs) or len(pairs.active) < pairs.n_rows:
-        return None
-    rows = _sorted_rows(pairs, scores)
-    ascending = scores[rows]
-    if (ascending[1:] == ascending[:-1]).any():
-        return None
-    place, cell = np.arange(len(rows), dtype=float), cells.of_row[rows]
-    side = Side(
-        place,
-        pairs.bounds,
-        cell,
-        Ladder(cells.ranks[0][cell]),
-        margin=1.0,
-        mirror=False,
-        compiled=_sweep_compiled(pairs),
-    )
-    out = np.empty(len(rows))
-    out[rows] = 2.0 * side.sums(np.ones((1, len(rows))))[0] + cell - place
-    return out
+    cells, compiled = pairs.cells, _sweep_compiled(pairs)
+
+    def counted(falling: Ints) -> tuple[Floats, bool]:
+        given = scores[falling] + 0.0  # not -0.0, which is equal but would be sorted below
+        order = argsort(given, compiled=compiled)
+        ascending = given[order]
+        any_tied = ties == "half" and bool((ascending[1:] == ascending[:-1]).any())
+        return swaps_around(falling[order], cells.of_row, cells.ends - cells.count, compiled=compiled), any_tied
+
+    swapped, any_tied = counted(pairs.arranged[::-1])
+    return 0.5 * (swapped + counted(pairs.arranged)[0]) if any_tied else swapped
 
 
 def _by_row(windows: AnyWindows, sums: Any) -> Floats:

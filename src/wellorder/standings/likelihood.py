@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import linalg
+from scipy.sparse.linalg import splu
 
 from ..losses import outcome_terms
 from ..sweeps import Floats, one_blas_thread
@@ -33,6 +35,13 @@ _LONGEST = 8.0
 
 _MOST_ALONE = 500
 """Items up to which matrices are so small that BLAS's threads would rather wait for each other than work."""
+
+
+_MOST_DENSE = 1_000
+"""Items beyond which a matrix is factored as the sparse one that it is, where that pays."""
+
+_FEW_MET = 4
+"""Others that an item has met, on average, up to which that pays: with more, factors fill up."""
 
 
 def one_thread_if_few(n_items: int) -> AbstractContextManager[object]:
@@ -130,6 +139,19 @@ def information(votes: Votes, at: Expansion) -> Floats:
     return assemble(votes, w * at.bend_d, w[:, None] * at.bend_cross, w[:, None, None] * at.bend_tie)
 
 
+def sparse_information(votes: Votes, at: Expansion) -> sp.csc_array:
+    """Return :func:`information` as a sparse matrix: items that never met have a zero."""
+    count, w = len(votes), votes.weight
+    row = np.arange(count)
+    ends = np.r_[votes.right, votes.left], np.r_[np.ones(count), -np.ones(count)]
+    sides = sp.csr_array((ends[1], (np.r_[row, row], ends[0])), shape=(count, votes.n_items))
+    d = sp.csr_array(sp.hstack([sides, sp.csr_array(votes.z)])) if votes.n_effects else sides
+    own = d.T @ (sp.diags_array(w * at.bend_d) @ d)
+    cross = sp.csr_array(d.T @ (w[:, None] * at.bend_cross))
+    kinds = sp.csr_array((w[:, None, None] * at.bend_tie).sum(axis=0))
+    return sp.csc_array(sp.block_array([[own, cross], [cross.T, kinds]]))
+
+
 def shares_of_islands(votes: Votes) -> Floats:
     """Return J: what is added to the information so that it can be inverted, 1/k for each two of k items of an island.
 
@@ -172,7 +194,7 @@ def most_likely(
     """
     theta = np.zeros(votes.n_parameters) if start is None else start.copy()
     theta[~votes.fitted] = -np.inf
-    kept = shares_of_islands(votes)
+    solver = _sparse_solver(votes) if pull is None and _met_few(votes) else _dense_solver(votes, pull)
     total = max(float(votes.weight.sum()), 1e-300)
     first = votes.n_items + votes.n_effects
 
@@ -184,12 +206,10 @@ def most_likely(
     for _ in range(_MOST_STEPS):
         w = votes.weight
         slope = spread(votes, w * at.by_d, w[:, None] * at.by_tie)
-        bend = information(votes, at) + kept
         if pull is not None:
             slope -= pull @ _finite(theta)
-            bend += pull
         slope[~votes.fitted] = 0.0
-        step = _step(bend, slope, hold)
+        step = _step(solver(at), slope, hold)
         gain = float(slope @ step)
         if gain <= fine * total:
             return theta, at, True
@@ -204,22 +224,90 @@ def _finite(theta: Floats) -> Floats:
     return np.where(np.isfinite(theta), theta, 0.0)
 
 
-def _step(bend: Floats, slope: Floats, hold: Floats | None) -> Floats:
-    """Solve for Newton's step; where no step is told apart from another, a little is added to the diagonal."""
+Solve: TypeAlias = Callable[[Floats], Floats]
+"""Apply the inverse of the information to derivatives, which add up to zero in each island."""
+
+
+def _met_few(votes: Votes) -> bool:
+    """Say whether items are many and have met few others, so that most of the information is zeros."""
+    n = votes.n_items
+    if n <= _MOST_DENSE:
+        return False
+    met = np.minimum(votes.left, votes.right) * np.int64(n) + np.maximum(votes.left, votes.right)
+    return len(np.unique(met)) <= _FEW_MET * n
+
+
+def _dense_solver(votes: Votes, pull: Floats | None) -> Callable[[Expansion], Solve]:
+    """Return what factors the information with the penalty, as a dense matrix."""
+    kept = shares_of_islands(votes)
+
+    def factor(at: Expansion) -> Solve:
+        bend = information(votes, at) + kept
+        if pull is not None:
+            bend += pull
+        return _ridged(
+            lambda ridge: linalg.cho_factor(bend + ridge * np.eye(len(bend)) if ridge else bend, check_finite=False),
+            lambda factors, slope: np.asarray(linalg.cho_solve(factors, slope, check_finite=False)),
+            scale=float(np.trace(bend)) / len(bend),
+        )
+
+    return factor
+
+
+def _sparse_solver(votes: Votes) -> Callable[[Expansion], Solve]:
+    """Return what factors the information as a sparse matrix: without one item of each island, whose level is free."""
+    island, n = votes.island, votes.n_items
+    size = np.bincount(island)
+    by_votes = np.lexsort((votes.per_item, island))
+    kept = votes.fitted.copy()
+    kept[by_votes[np.cumsum(size) - 1]] = False
+    places = np.flatnonzero(kept)
+
+    def factor(at: Expansion) -> Solve:
+        bend = sparse_information(votes, at)[places][:, places].tocsc()
+
+        def factored(ridge: float) -> Any:
+            # minimum degree on the matrix as it is, and its own diagonal for pivots, as for Cholesky's factor
+            found = splu(
+                bend + ridge * sp.eye_array(len(places), format="csc") if ridge else bend,
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+            if not (found.U.diagonal() > 0).all():
+                raise linalg.LinAlgError
+            return found
+
+        def solved(factors: Any, slope: Floats) -> Floats:
+            out = np.zeros(len(kept))
+            out[places] = factors.solve(slope[places])
+            out[:n] -= (np.bincount(island, out[:n]) / size)[island]
+            return out
+
+        return _ridged(factored, solved, scale=float(bend.trace()) / max(len(places), 1))
+
+    return factor
+
+
+def _ridged(factored: Callable[[float], Any], solved: Callable[[Any, Floats], Floats], scale: float) -> Solve:
+    """Factor a matrix; where no step is told apart from another, a little is added to the diagonal."""
     ridge = 0.0
-    scale = float(np.trace(bend)) / len(bend)
     while True:
         try:
-            ridged = bend + ridge * np.eye(len(bend)) if ridge else bend
-            factor = linalg.cho_factor(ridged, check_finite=False)
-            break
-        except linalg.LinAlgError:
+            factors = factored(ridge)
+        except (linalg.LinAlgError, RuntimeError):  # a singular matrix is a RuntimeError of SuperLU's
             ridge = max(100.0 * ridge, 1e-12 * scale)
-    step = linalg.cho_solve(factor, slope, check_finite=False)
+        else:
+            return lambda slope: solved(factors, slope)
+
+
+def _step(solve: Solve, slope: Floats, hold: Floats | None) -> Floats:
+    """Solve for Newton's step."""
+    step = solve(slope)
     if hold is not None:
-        along = linalg.cho_solve(factor, hold, check_finite=False)
-        step -= along * (hold @ step) / (hold @ along)
-    return np.asarray(step)
+        along = solve(hold)
+        step = step - along * (hold @ step) / (hold @ along)
+    return step
 
 
 def _shorter(

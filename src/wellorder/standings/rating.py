@@ -168,7 +168,7 @@ class _Estimate:
     theta: Floats
     at: Expansion
     bend: Floats
-    pull: Floats
+    pull: Floats | None
     classes: Classes
     judges: JudgeFit | None
     shrunk: Shrunk | None
@@ -187,9 +187,9 @@ class _Estimate:
 
 def _estimate(votes: Votes, X: Floats | None) -> _Estimate:
     shrunk = None if X is None else shrink(votes, X)
-    pull = np.zeros((votes.n_parameters,) * 2) if shrunk is None else shrunk.pull
+    pull = None if shrunk is None else shrunk.pull
     theta, at, converged = most_likely(votes, pull=pull)
-    bend = information(votes, at) + pull
+    bend = information(votes, at) if pull is None else information(votes, at) + pull
     infinite = shrunk is None and may_be_infinite(votes, bend, converged)
     classes = find_classes(votes) if infinite else whole(votes)
     if votes.judge is None:
@@ -199,7 +199,7 @@ def _estimate(votes: Votes, X: Floats | None) -> _Estimate:
             "some ratings or effects are infinite with these votes, and judges' own parameters cannot be told then; "
             "leave judge= out, or the items that won or lost everything"
         )
-    judges = fit_judges(votes, theta, pull)
+    judges = fit_judges(votes, theta, np.zeros(bend.shape) if pull is None else pull)
     return _Estimate(votes, judges.theta, judges.at, judges.bend, pull, classes, judges, shrunk)
 
 
@@ -226,7 +226,9 @@ def _how_sure(asked: Asked, found: _Estimate, clusters: tuple[Ints, ...], confid
     finite = classes.is_finite
     inverse = inverse_information(votes, found.bend) if finite else inverse_of_finite(votes, found.bend, classes)
     meat = _meat(asked, found, clusters)
-    cov = inverse if meat is None else inverse @ (meat.matrix + found.pull) @ inverse
+    cov = inverse
+    if meat is not None:
+        cov = inverse @ (meat.matrix if found.pull is None else meat.matrix + found.pull) @ inverse
     cov = sum((part.widening for part in (found.shrunk, found.judges) if part is not None), cov)
     n_units = asked.n_votes if meat is None else meat.n_units
     lost = 1 if clusters else found.n_fitted

@@ -22,8 +22,8 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..sweeps import Bools, Floats, Ints
-from .likelihood import Expansion, expand, information, most_likely, shares_of_islands, spread
-from .sureness import least_pivot
+from .likelihood import Expansion, expand, most_likely, shares_of_islands, sparse_information, spread
+from .sureness import inverse_if_sure, least_pivot
 from .votes import Votes, merge
 
 _THIN = 1e-6
@@ -55,14 +55,14 @@ _MOST_CLASSES = 50
 
 def may_be_infinite(votes: Votes, bend: Floats, converged: bool) -> bool:
     """Say whether an estimate may be infinite: too little information on a parameter, or on several together."""
-    even = information(
+    even = sparse_information(
         votes, expand(votes, np.zeros(len(votes)), np.where(votes.fitted[-votes.n_kinds :], 0.0, -np.inf))
-    )
-    counted = votes.fitted & (np.diag(even) > 0)
-    share = np.diag(bend)[counted] / np.diag(even)[counted]
+    ).diagonal()
+    counted = votes.fitted & (even > 0)
+    share = np.diag(bend)[counted] / even[counted]
     if not converged or (share < _THIN).any():
         return True
-    scale = np.sqrt(np.maximum(np.diag(even), 1e-300))
+    scale = np.sqrt(np.maximum(even, 1e-300))
     scale = np.where(counted, scale, 1.0)
     return least_pivot((bend + shares_of_islands(votes)) / np.outer(scale, scale)) < _THIN
 
@@ -446,14 +446,35 @@ def deviances_across(summit: Summit, classes: Classes) -> Floats:
 
 
 def inverse_of_finite(votes: Votes, bend: Floats, classes: Classes) -> Floats:
-    """Return A⁺ on what is finite: differences within classes, and the effects that no direction moves."""
-    out = classes.level @ classes.level.T
-    values, vectors = np.linalg.eigh(np.eye(len(out)) - out)
-    basis = vectors[:, values > 0.5]
-    inner = np.linalg.pinv(basis.T @ bend @ basis, rcond=1e-12, hermitian=True)
-    inverse = basis @ inner @ basis.T
-    n = votes.n_items
-    centre = np.eye(len(inverse))
-    alike = classes.number[:, None] == classes.number
-    centre[:n, :n] -= alike / alike.sum(axis=1, keepdims=True)
-    return np.asarray(centre @ inverse @ centre.T)
+    """Return A⁺ on what is finite: differences within classes, and the effects that no direction moves.
+
+    With Q the projection on the directions that no vote speaks against, and P on all others, that is (PAP + Q)⁻¹ − Q.
+    An item that is a class by itself is in Q as a whole, and has no part in the matrix.
+    """
+    finite = np.flatnonzero(votes.fitted & ((classes.level**2).sum(axis=1) < 1.0 - 1e-9))
+    level = classes.level[finite]
+    level = level[:, (level**2).sum(axis=0) > 1e-12]
+    A = bend[np.ix_(finite, finite)]
+    moved = A @ level
+    A = A - moved @ level.T - level @ moved.T + level @ (level.T @ moved) @ level.T
+    unit = float(np.trace(A)) / max(len(A), 1) or 1.0
+    held = level @ level.T
+    inner = inverse_if_sure(A + unit * held)
+    if inner is None:
+        inner = np.linalg.pinv(A, rcond=1e-12, hermitian=True)
+    else:
+        inner -= held / unit
+    inverse = np.zeros(bend.shape)
+    inverse[np.ix_(finite, finite)] = _less_class_means(inner, classes.number[finite[finite < votes.n_items]])
+    return inverse
+
+
+def _less_class_means(matrix: Floats, number: Ints) -> Floats:
+    """Take the mean of each class off the rows and columns of its items, which come first."""
+    n = len(number)
+    of_class, member = np.unique(number, return_inverse=True)
+    share = sp.csr_array((1.0 / np.bincount(member)[member], (member, np.arange(n))), shape=(len(of_class), n))
+    for _ in range(2):
+        matrix = matrix.T.copy()
+        matrix[:n] -= (share @ matrix[:n])[member]
+    return matrix

@@ -55,7 +55,7 @@ from .games import LOGIT, N_COLUMNS, game_sweep
 from .links import Links, list_pairs, logistic_product, logistic_risk
 from .nodes import NodeHoles, Nodes, TreeNodes, goes_left, node_sums, tree_sums
 from .places import HeldLoss, PlacedLists, PlaceSums, SwapTerms, place_sums
-from .sides import FEW_ROWS, Edges, EdgeTable, Ladder, Side, argsort, bucket_rows, rising_sums, sort_rows
+from .sides import FEW_ROWS, Edges, EdgeTable, Ladder, Side, argsort, bucket_rows, rising_sums, sort_rows, swaps_around
 
 __all__ = [
     "ALONE",
@@ -130,6 +130,7 @@ __all__ = [
     "stretch_sums",
     "sums_at",
     "sums_before",
+    "swaps_around",
     "take",
     "to_numpy",
     "tree_sums",
