@@ -8,7 +8,7 @@ import pytest
 import wellorder as wo
 from tests.reference import choosing as slow
 from tests.standings.votes import draw, two_islands, unbeaten
-from wellorder.choosing import beliefs as module, believe, choose_pairs
+from wellorder.choosing import beliefs as module, believe, choose_pairs, judges
 
 
 def test_mean_and_covariance_are_those_of_the_exact_posterior():
@@ -56,6 +56,47 @@ def test_a_start_changes_the_way_and_not_the_end():
     warm = believe(names, votes, start=believe(names))
     assert warm.mean == pytest.approx(cold.mean, abs=0.03)
     assert warm.spread == pytest.approx(cold.spread, rel=0.02)
+
+
+def test_votes_that_are_gone_are_forgotten_on_the_way_that_judges_are_checked_by():
+    rng = np.random.default_rng(5)
+    truth = 2.0 * rng.standard_normal(30)
+    left = rng.integers(0, 30, 900)
+    right = (left + rng.integers(1, 30, 900)) % 30
+    outcome = np.sign(truth[right] - truth[left] + rng.logistic(size=900)).astype(int)
+    outcome[:100] = -1  # one judge, who says so whatever is shown
+    everything = believe(range(30), wo.Comparisons(left, right, outcome))
+    others = wo.Comparisons(left[100:], right[100:], outcome[100:])
+    exact = believe(range(30), others, still=1e-7)
+    warm = believe(range(30), others, start=everything, still=judges._STILL)
+
+    def lean(beliefs):
+        return float((beliefs.mean[left[:100]] - beliefs.mean[right[:100]]).sum())
+
+    lingers = (lean(warm) - lean(exact)) / (lean(everything) - lean(exact))
+    assert abs(lingers) < 0.02
+    assert np.log(warm.spread / exact.spread) == pytest.approx(0.0, abs=0.005)
+
+
+def test_with_few_votes_an_item_variances_are_found_in_few_rounds(monkeypatch):
+    rounds, matched = [], module._matched
+    monkeypatch.setattr(module, "_matched", lambda *given: rounds.append(1) or matched(*given))
+    for seed in range(4):
+        votes = draw(1.5 * np.random.default_rng(seed).standard_normal(80), 200, seed=seed)
+        believe(list(votes.names), votes)
+    assert len(rounds) < 68  # 57; without leaps 78
+
+
+def test_a_pair_with_more_votes_begins_with_as_many_of_its_factors():
+    rng = np.random.default_rng(6)
+    left, right = rng.integers(0, 10, 80), rng.integers(10, 20, 80)
+    once = wo.Comparisons(left, right, rng.integers(-1, 2, 80))
+    twice = wo.Comparisons(*(np.tile(each, 2) for each in (left, right, once.outcome)))
+    start = believe(range(20), once)
+    warm, cold = (believe(range(20), twice, start=each, still=1e-6) for each in (start, None))
+    assert warm.mean == pytest.approx(cold.mean, abs=1e-4)
+    assert warm.factors.n.sum() == 160
+    assert warm.factors.bend == pytest.approx(cold.factors.bend, rel=1e-3, abs=1e-6)
 
 
 def test_features_speak_of_items_without_votes():

@@ -12,7 +12,7 @@ from wellorder.choosing import Judge, SimulatedJudges, judge_checks, pair_agreem
 
 def test_reliability_is_the_squared_correlation_with_the_truth():
     off, naive = [], []
-    for seed in range(6):
+    for seed in range(16):  # one of them is far off by bad luck: its 90 drawn votes say .4, give or take as much
         truth = 1.5 * np.random.default_rng(seed).standard_normal(30)
         sitting = simulate(truth, 450, judges=[Judge()], random_share=0.2, batch=10, random_state=seed)
         true = np.corrcoef(truth, sitting.beliefs.mean)[0, 1] ** 2

@@ -6,6 +6,7 @@ import subprocess
 import time
 from contextlib import closing, contextmanager
 from random import Random
+from threading import Event
 
 import numpy as np
 import pytest
@@ -112,32 +113,36 @@ def test_what_it_says_is_followed_and_shown(voted, tmp_path):
     }
 
 
-def test_pairs_do_not_wait_for_what_takes_long_to_find_out(voted, tmp_path, monkeypatch):
-    adviser, done, now = Adviser(Brief(voted, MANY)), [], [0.0]
+def test_pairs_do_not_wait_for_what_takes_long_to_find_out(voted, monkeypatch):
+    adviser, done, now, go_on = Adviser(Brief(voted, MANY)), [], [0.0], Event()
     monkeypatch.setattr("wellorder.collect.advice.time.monotonic", lambda: now[0])
 
     def check(votes, *_):
+        assert go_on.wait(60.0)
         done.append(len(votes))
         now[0] += 10.0
         return {"reliability": {"separation": 0.5}}
 
     monkeypatch.setattr(adviser, "_check", check)
-    assert "reliability" not in adviser.advise(2, checked=False)
-    adviser.check_in_between()
+    adviser.advise(2, checked=False)
+    checking = adviser.check_beside()
+    assert "reliability" not in adviser.advise(2, checked=False)  # while that goes on
+    assert adviser.check_beside() is None
+    go_on.set()
+    checking.join(60.0)
     assert adviser.advise(2, checked=False)["reliability"] == {"separation": 0.5}
     adviser._checked_at = 1  # nearly all votes are new
-    adviser.check_in_between()
-    now[0] += 41.0
-    assert len(done) == 1
-    adviser.check_in_between()
+    assert adviser.check_beside() is None  # so soon
+    now[0] += 21.0
+    adviser.check_beside().join(60.0)
     assert len(done) == 2
 
 
-def test_what_goes_wrong_after_an_answer_is_said_by_the_next_and_by_that_alone(voted, monkeypatch):
+def test_what_goes_wrong_beside_is_said_by_the_next_answer_and_by_that_alone(voted, monkeypatch):
     adviser = Adviser(Brief(voted, MANY))
     monkeypatch.setattr(adviser, "_check", lambda *_: 1 / 0)
     adviser.advise(2, checked=False)
-    adviser.check_in_between()
+    adviser.check_beside().join(60.0)
     with pytest.raises(ZeroDivisionError):
         adviser.advise(2, checked=False)
     assert adviser.advise(2, checked=False)["pairs"]

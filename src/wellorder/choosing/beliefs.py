@@ -48,11 +48,36 @@ _LEAST, _MOST = 1e-3, 100.0
 _ROUNDS = 60
 _DAMPED = 0.8
 """The part of the way that all factors go at once."""
-_STILL = 0.005
+STILL = 0.005
 """What they may move by in the end, and the logarithms of variances with them."""
 _GRID = np.linspace(-5.0, 5.0, 33)
+_IN_CACHE = 1 << 10
+"""Pairs whose moments are found at once."""
+_MOSTLY_NEW = 0.5
+"""Where more pairs than this share are new, the most likely ratings are found first."""
+_STEEPEST = 0.75
+"""The map's slope that variances leap by at most."""
 _MOST_STEPS = 100
 _N_LANDMARKS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """exp(push · d − ½ bend · d²), which stands for what the votes on a pair say of its difference d.
+
+    Attributes
+    ----------
+    pair : array of int
+        The pairs a < b of m items, as a·m + b, in ascending order.
+    n : array of float
+        Votes on each.
+    bend, push : arrays of float
+    """
+
+    pair: Ints
+    n: Floats
+    bend: Floats
+    push: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +99,8 @@ class Beliefs:
     island : array of int, shape (n_items,)
         Items that votes link have one number.
     n_votes : float
+    factors : Factors, optional
+        What stands for the votes on each pair: beliefs from nearly the same votes begin with it.
     """
 
     names: Array
@@ -84,6 +111,7 @@ class Beliefs:
     weight_spread: float
     island: Ints
     n_votes: float
+    factors: Factors | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -143,6 +171,7 @@ def believe(
     expected: Any = None,
     start: Beliefs | None = None,
     typical_items: float = WORTH_OF_TYPICAL,
+    still: float = STILL,
     random_state: Any = None,
 ) -> Beliefs:
     """Say what votes on items, and features of them, let one believe of their ratings.
@@ -163,6 +192,8 @@ def believe(
         What was believed of the same items before: the way from there is shorter.
     typical_items : float, default=2
         How many items' ratings what is usual of their variance is worth, against what votes tell of it.
+    still : float, default=0.005
+        What moves by less in a round of expectation propagation is found: more is quicker.
     random_state : None, int or Generator, optional
         Of draws (beyond 1,000 items) and landmarks (of kernels).
 
@@ -187,7 +218,7 @@ def believe(
     if start is not None and list(start.names) != list(names):
         start = None
     with one_blas_thread():
-        return _Posterior(names, counts, G, before, rng, typical_items).beliefs(start)
+        return _Posterior(names, counts, G, before, rng, typical_items, still).beliefs(start)
 
 
 def _check_names(items: Sequence[Any]) -> Array:
@@ -253,6 +284,11 @@ class Counts:
     def n(self) -> Floats:
         """Votes on each pair."""
         return self.won + self.lost + self.tied
+
+    @property
+    def pair(self) -> Ints:
+        """The pairs as numbers, ascending."""
+        return self.first * self.n_items + self.second
 
     def islands(self) -> Ints:
         """Return the number of each item's island: items that votes link."""
@@ -353,10 +389,17 @@ class _Posterior:
     """The posterior, under variances and a weight of ties that suit the votes."""
 
     def __init__(
-        self, names: Array, counts: Counts, G: Floats | None, expected: Floats, rng: Any, worth: float
+        self,
+        names: Array,
+        counts: Counts,
+        G: Floats | None,
+        expected: Floats,
+        rng: Any,
+        worth: float,
+        still: float,
     ) -> None:
         self.names, self.counts, self.G, self.expected, self.rng = names, counts, G, expected, rng
-        self.exact, self.worth = len(names) <= MOST_EXACT, worth
+        self.exact, self.worth, self.still = len(names) <= MOST_EXACT, worth, still
         m = len(counts.first)
         cells = (np.tile(np.arange(m), 2), np.r_[counts.second, counts.first])
         self.design = sp.csr_array((np.r_[np.ones(m), -np.ones(m)], cells), shape=(m, len(names)))
@@ -369,8 +412,10 @@ class _Posterior:
         if start is not None:
             r, log_nu = start.mean.copy(), start.log_nu
             prior = replace(prior, of_u=start.spread**2, of_w=max(start.weight_spread**2, _LEAST))
+        factors = None
         if self.exact:
-            r, root, log_nu, prior = self._propagate(prior, r, log_nu)
+            known = None if start is None else start.factors
+            r, root, log_nu, prior, factors = self._propagate(prior, r, log_nu, known)
         else:
             prior, log_nu = self._of_a_sample(prior, log_nu, start)
             r = self._most_likely(prior, r, log_nu)
@@ -384,21 +429,22 @@ class _Posterior:
             0.0 if self.G is None else float(np.sqrt(prior.of_w)),
             self.counts.islands(),
             float(self.counts.n.sum()),
+            factors,
         )
 
     # -- expectation propagation -----------------------------------------------------------------------
 
-    def _propagate(self, prior: _Prior, r: Floats, log_nu: float) -> tuple[Floats, Floats, float, _Prior]:
+    def _propagate(
+        self, prior: _Prior, r: Floats, log_nu: float, known: Factors | None = None
+    ) -> tuple[Floats, Floats, float, _Prior, Factors]:
         """Let a normal factor stand for the votes on each pair: that which gives d the moments that the votes do.
 
         All factors are found anew at once, with a step of the variances and of log ν, until nothing moves. Laplace's
         approximation would make variances of ratings from few votes far too small (by half, from two votes an item).
         """
         c, design = self.counts, self.design
-        r = self._most_likely(prior, r, log_nu, fine=1e-3)
-        left, _, right = outcome_shares(design @ r, log_nu)
-        bend = self._bends(r, log_nu)
-        push = bend * (design @ r) + 0.5 * ((c.won - c.lost) - c.n * (right - left))
+        bend, push = self._first_factors(prior, r, log_nu, known)
+        leap_u, leap_w = _Leaps(), _Leaps()
         for _ in range(_ROUNDS):
             root = self._exact_root(prior, bend)
             r = root @ (root.T @ (design.T @ push + prior.times(prior.mean)))
@@ -415,12 +461,31 @@ class _Posterior:
             step_nu = float(np.clip(by_nu / bend_nu, -1.0, 1.0))
             moved = abs(np.log(of_u / prior.of_u)) + (abs(np.log(of_w / prior.of_w)) if of_w else 0.0) + abs(step_nu)
             moved += float(np.max(np.abs(new_bend - bend) * variance, initial=0.0))
-            if moved < _STILL:
+            if moved < self.still:
                 break
             bend, push = bend + _DAMPED * (new_bend - bend), push + _DAMPED * (new_push - push)
             log_nu += step_nu
-            prior = replace(prior, of_u=of_u, of_w=of_w or prior.of_w)
-        return r, root, log_nu, prior
+            prior = replace(prior, of_u=leap_u.from_to(prior.of_u, of_u), of_w=leap_w.from_to(prior.of_w, of_w))
+        return r, root, log_nu, prior, Factors(c.pair, c.n, bend, push)
+
+    def _first_factors(self, prior: _Prior, r: Floats, log_nu: float, known: Factors | None) -> tuple[Floats, Floats]:
+        """Return factors to begin with: those that were there, as many times as there are votes now; else Laplace's."""
+        c = self.counts
+        bend, push = np.zeros(len(c.n)), np.zeros(len(c.n))
+        new = np.ones(len(c.n), dtype=bool)
+        if known is not None and len(known.pair):
+            at = np.minimum(np.searchsorted(known.pair, c.pair), len(known.pair) - 1)
+            new = known.pair[at] != c.pair
+            times = c.n / known.n[at]
+            bend, push = times * known.bend[at], times * known.push[at]
+        if new.any():
+            if new.mean() > _MOSTLY_NEW:
+                r = self._most_likely(prior, r, log_nu, fine=1e-3)
+            left, _, right = outcome_shares(self.design @ r, log_nu)
+            laplace = self._bends(r, log_nu)
+            bend = np.where(new, laplace, bend)
+            push = np.where(new, laplace * (self.design @ r) + 0.5 * ((c.won - c.lost) - c.n * (right - left)), push)
+        return bend, push
 
     def _exact_root(self, prior: _Prior, bends: Floats) -> Floats:
         """Return a root of the inverse precision."""
@@ -448,8 +513,8 @@ class _Posterior:
             *(each[inside] for each in (c.won, c.lost, c.tied)),
         )
         G = None if self.G is None else self.G[some]
-        part = _Posterior(self.names[some], counts, G, self.expected[some], self.rng, self.worth)
-        _, _, log_nu, of_part = part._propagate(
+        part = _Posterior(self.names[some], counts, G, self.expected[some], self.rng, self.worth, self.still)
+        _, _, log_nu, of_part, _ = part._propagate(
             _Prior(self.expected[some], G, prior.of_u, prior.of_w), self.expected[some], log_nu
         )
         return replace(prior, of_u=of_part.of_u, of_w=of_part.of_w), log_nu
@@ -515,6 +580,26 @@ class _Posterior:
         return out
 
 
+class _Leaps:
+    """Steps of a variance beyond what a fixed point's map says: by how much its last two steps differed.
+
+    With few votes an item that map goes only a quarter of the way.
+    """
+
+    def __init__(self) -> None:
+        self._at = self._to = np.nan
+
+    def from_to(self, variance: float, mapped: float) -> float:
+        """Return the variance to go on with."""
+        if mapped == 0.0:
+            return variance
+        at, to = np.log([variance, mapped])
+        slope = (to - self._to) / (at - self._at) if at != self._at else 0.0
+        slope = min(max(slope, 0.0), _STEEPEST) if np.isfinite(slope) else 0.0
+        self._at, self._to = at, to
+        return float(np.clip(np.exp(at + (to - at) / (1.0 - slope)), _LEAST, _MOST))
+
+
 def _matched(
     c: Counts, mean: Floats, variance: Floats, bend: Floats, push: Floats, log_nu: float
 ) -> tuple[Floats, Floats, float, float]:
@@ -526,20 +611,28 @@ def _matched(
     """
     precision = np.maximum(1.0 / variance - bend, 1e-10)
     without = (mean / variance - push) / precision
-    d = mean[:, None] + np.sqrt(variance)[:, None] * _GRID
-    total = log_total(d, log_nu)
-    log_weight = 0.5 * (c.won - c.lost)[:, None] * d - c.n[:, None] * total
-    log_weight -= 0.5 * precision[:, None] * (d - without[:, None]) ** 2
-    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-    weight /= weight.sum(axis=1, keepdims=True)
-    middle = (weight * d).sum(axis=1)
-    spread = np.maximum((weight * (d - middle[:, None]) ** 2).sum(axis=1), 1e-12)
+    moments = np.empty((len(mean), 4))
+    for begin in range(0, len(mean), _IN_CACHE):
+        some = slice(begin, begin + _IN_CACHE)
+        place = np.sqrt(variance[some])[:, None] * _GRID
+        d = mean[some, None] + place
+        half = np.exp(-0.5 * np.abs(d))  # the larger of the two terms is taken out, so that none overflows
+        others = half * (half + np.exp(log_nu))
+        log_weight = 0.5 * (c.won - c.lost)[some, None] * d - c.n[some, None] * (0.5 * np.abs(d) + np.log1p(others))
+        log_weight -= 0.5 * precision[some, None] * (d - without[some, None]) ** 2
+        weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+        weight /= weight.sum(axis=1, keepdims=True)
+        tie = np.exp(log_nu) * half / (1.0 + others)
+        moments[some, :2] = weight @ np.column_stack([_GRID, _GRID**2])
+        moments[some, 2] = np.einsum("ij,ij->i", weight, tie)
+        moments[some, 3] = moments[some, 2] - np.einsum("ij,ij,ij->i", weight, tie, tie)
+    middle = mean + np.sqrt(variance) * moments[:, 0]
+    spread = np.maximum(variance * (moments[:, 1] - moments[:, 0] ** 2), 1e-12)
     new = np.maximum(1.0 / spread - precision, 1e-10)
-    tie = np.exp(log_nu - total)
-    of_tie, of_bend = (weight * tie).sum(axis=1), (weight * tie * (1.0 - tie)).sum(axis=1)
     even = 1.0 / (1.0 + 2.0 * np.exp(-log_nu))
-    by_nu = float(c.tied.sum() + 0.5 - c.n @ of_tie - 1.5 * even)
-    return new, middle * (precision + new) - without * precision, by_nu, float(c.n @ of_bend + 1.5 * even * (1 - even))
+    by_nu = float(c.tied.sum() + 0.5 - c.n @ moments[:, 2] - 1.5 * even)
+    bend_nu = float(c.n @ moments[:, 3] + 1.5 * even * (1.0 - even))
+    return new, middle * (precision + new) - without * precision, by_nu, bend_nu
 
 
 def conjugate_gradients(times: Callable[[Floats], Floats], diagonal: Floats, b: Floats, *, tol: float = 1e-5) -> Floats:

@@ -131,7 +131,7 @@ def _held_against(names: list[str], votes: Comparisons, drawn: Bools) -> tuple[f
         share = V / (V + s)
         error = (1.0 - share) * np.sqrt(2.0 / max(len(names) - 1, 1))  # of a variance of so many ratings
         return share, max(share - 1.645 * error, 0.0), min(share + 1.645 * error, 1.0)
-    others = believe(names, some_votes(votes, ~drawn))
+    others = believe(names, some_votes(votes, ~drawn))  # from nothing: what drawn votes say must not linger
     likelihood = _likelihood_of_slopes(others, some_votes(votes, drawn))
     share = likelihood / likelihood.sum()
     b = max(float(_SLOPES[np.argmax(likelihood)]), 0.0)
@@ -176,6 +176,7 @@ def _chances(mean: Floats, variance: Floats, log_nu: float) -> Floats:
 def _split_half(names: list[str], votes: Comparisons, drawn: Bools, who: Ints | None, rng: Any) -> float:
     """Return the mean correlation of ratings from two halves of the drawn votes, stepped up twice."""
     found = []
+    together = believe(names, some_votes(votes, drawn))
     judges = np.unique(who[drawn]) if who is not None else np.zeros(0, np.int64)
     for _ in range(_N_SPLITS):
         if who is not None and len(judges) > 1:
@@ -183,7 +184,7 @@ def _split_half(names: list[str], votes: Comparisons, drawn: Bools, who: Ints | 
         else:
             first = np.zeros(len(votes), dtype=bool)
             first[rng.permutation(np.flatnonzero(drawn))[: drawn.sum() // 2]] = True
-        means = [believe(names, some_votes(votes, half)).mean for half in (first, drawn & ~first)]
+        means = [believe(names, some_votes(votes, half), start=together).mean for half in (first, drawn & ~first)]
         if all(np.ptp(each) > 0 for each in means):
             found.append(float(np.corrcoef(means[0], means[1])[0, 1]))
     r = max(float(np.mean(found)), 0.0) if found else np.nan

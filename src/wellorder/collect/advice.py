@@ -33,7 +33,7 @@ _NICE = 10
 _MOST_PAIRS = 1_000
 _NEWS = 0.1
 """How reliable all of it is takes longest to find out: it is done again where this share of the votes is new."""
-_CHECKS_REST = 4.0
+_CHECKS_REST = 2.0
 """So many times as long as that took, it is not done again: pairs to ask come first."""
 _SIGNS = {"left": -1, "tie": 0, "right": 1}
 _SHOWN = 300
@@ -81,6 +81,7 @@ class Adviser:
         self._checks: dict[str, Any] = {}
         self._checked_at = -1
         self._next_check = -math.inf
+        self._checking: Thread | None = None
         self._failed: Exception | None = None
 
     def advise(self, n_pairs: int, *, checked: bool = True) -> dict[str, Any]:
@@ -98,31 +99,39 @@ class Adviser:
         said = {"n_votes": len(rows), **self._plan(votes, taken, n_pairs)}
         self._looked_at = votes, judges, chosen
         if checked:
-            self.check()
+            self._check_if_new()
         return _plain(said | self._checks)  # type: ignore[no-any-return]
 
-    def check(self) -> None:
-        """Find out how reliable it is, by the votes that were last looked at, where enough of them are new."""
-        if self._looked_at is None:
-            return
-        n_votes = len(self._looked_at[1])
-        if self._checked_at < 0 or abs(n_votes - self._checked_at) >= _NEWS * n_votes:
-            self._checks, self._checked_at = self._check(*self._looked_at), n_votes
+    def check_beside(self) -> Thread | None:
+        """Begin to find out, in a thread, how reliable it is; not while that goes on, nor soon after.
 
-    def check_in_between(self) -> None:
-        """Do so after an answer: many judges and votes take seconds, for which nobody is to wait for the next pairs.
-
-        What goes wrong is said by the next answer.
+        With many judges and votes it takes seconds, for which nobody is to wait for the next pairs. What goes wrong is
+        said by the next answer.
         """
+        busy = self._checking is not None and self._checking.is_alive()
+        if busy or time.monotonic() < self._next_check:
+            return None
+        self._checking = Thread(target=self._check_and_rest, name="checks", daemon=True)
+        self._checking.start()
+        return self._checking
+
+    def _check_and_rest(self) -> None:
         began = time.monotonic()
-        if began < self._next_check:
-            return
         try:
-            self.check()
+            self._check_if_new()
         except Exception as error:
             self._failed = error
         ended = time.monotonic()
         self._next_check = ended + _CHECKS_REST * (ended - began)
+
+    def _check_if_new(self) -> None:
+        """Find out how reliable it is, by the votes that were last looked at, where enough of them are new."""
+        if self._looked_at is None:
+            return
+        looked_at = self._looked_at
+        n_votes = len(looked_at[1])
+        if self._checked_at < 0 or abs(n_votes - self._checked_at) >= _NEWS * n_votes:
+            self._checks, self._checked_at = self._check(*looked_at), n_votes
 
     def scores(self) -> Floats:
         """Return what was last believed of each item: higher is better."""
@@ -212,7 +221,7 @@ def advise_by_lines() -> None:
             answer = {"error": f"{type(error).__name__}: {error}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
-        adviser.check_in_between()
+        adviser.check_beside()
 
 
 # --------------------------------------------------------------------------------------------------
