@@ -11,6 +11,7 @@ from tests.strategies import cases
 import wellorder as wo
 from wellorder.losses import LOSSES, risk_at
 from wellorder.order import make_consistent
+from wellorder.order.consistent import _end_costs
 
 both_forms = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 
@@ -90,6 +91,14 @@ def test_the_ends_are_the_levels_present():
     inner = make_consistent(wo.Grades([1, 2, 2, 3, 1], levels=range(6), order="full"))
     whole = make_consistent(wo.Grades([0, 1, 1, 2, 0], order="full"))
     assert risk_at(LOSSES["exponential"], s, inner).value == risk_at(LOSSES["exponential"], s, whole).value
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_costs_of_the_ends_are_the_first_row_and_last_column_by_the_root_of_their_corner(scheme):
+    graph = SCHEMES[scheme]
+    table = graph.weights
+    for found, expected in zip(_end_costs(graph), (table[0], table[:, -1]), strict=True):
+        np.testing.assert_allclose(found, expected / np.sqrt(table[0, -1]), rtol=1e-14)
 
 
 def test_a_group_in_which_no_two_rows_differ_drops_out():

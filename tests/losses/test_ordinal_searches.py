@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wellorder.losses import OrdinalRows, ordinal as module, smooth_ordinal_hinge
+from wellorder.losses.ordinal import rising_zeros
 
 
 @pytest.mark.parametrize("thresholds", ["all", "immediate", "explicit"])
@@ -23,3 +24,20 @@ def test_one_by_one_all_levels_at_once_and_level_by_level(monkeypatch, threshold
     for other in found[1:]:
         assert other.value == pytest.approx(found[0].value, rel=1e-10)
         np.testing.assert_allclose(other.gradient, found[0].gradient, atol=1e-8)
+
+
+def test_zeros_of_functions_in_pieces_that_newton_alone_leaps_away_from():
+    """Steep around the zero, all but flat beyond: from there Newton's steps go a hundred times too far, both ways."""
+    zero = np.array([-3.0, 0.0, 0.25, 7.0])
+    calls = 0
+
+    def slopes(b):
+        nonlocal calls
+        calls += 1
+        away = b - zero
+        return np.clip(away, -1, 1) + 1e-4 * away, np.where(np.abs(away) < 1, 1.0, 0.0) + 1e-4
+
+    begin = np.array([90.0, -90.0, 30.0, -99.0])
+    found = rising_zeros(slopes, np.full(4, -100.0), np.full(4, 100.0), 1e-12, begin)
+    np.testing.assert_allclose(found, zero, atol=1e-11)
+    assert calls <= 15

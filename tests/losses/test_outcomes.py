@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit
 
 from wellorder.losses import Calibration, calibrate
 
@@ -52,6 +53,21 @@ def test_a_rein_holds_the_slope_where_outcomes_are_few():
     assert held[2] == pytest.approx(1.0, abs=0.01)
     many, _, came = drawn(20_000)
     assert calibrate(many, came, np.ones(20_000), rein=1.0).slope == pytest.approx(1.7, rel=0.04)
+
+
+@pytest.mark.parametrize("n", [4, 40])
+def test_without_ties_it_is_platts(n):
+    """Each outcome counts as (n + 1)/(n + 2) of itself, and the rest of the other."""
+    rng = np.random.default_rng(n)
+    d = rng.standard_normal(n)
+    outcome = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
+    sure = np.where(outcome > 0, n + 1, 1) / (n + 2)
+
+    def loss(slope):
+        return -np.sum(sure * np.log(expit(slope * d)) + (1 - sure) * np.log(expit(-slope * d)))
+
+    best = minimize_scalar(loss, bounds=(0, 50), method="bounded", options={"xatol": 1e-10}).x
+    assert calibrate(d, outcome, np.ones(n)) == pytest.approx((best, 0.0, 0.0), rel=1e-5, abs=1e-5)
 
 
 def test_calibration_of_extreme_differences_stays_finite():

@@ -7,7 +7,15 @@ import pytest
 
 import wellorder as wo
 from wellorder import metrics
-from wellorder.metrics import METRICS, covariance, influence_of, paired_test, pairs as pairs_module, parse
+from wellorder.metrics import (
+    METRICS,
+    covariance,
+    influence_of,
+    influence_of_probabilities,
+    paired_test,
+    pairs as pairs_module,
+    parse,
+)
 from wellorder.order import swapped_around_row, swapped_by_row
 from wellorder.sweeps import swaps_around
 
@@ -301,3 +309,34 @@ def test_kendalls_tau_does_the_work_of_all_methods_once(n_groups, monkeypatch):
     weighted = wo.Grades(y, groups, weights=np.where(np.arange(60) < 30, 0.0, 1.0))
     with pytest.raises(ValueError, match="all scores of a group are equal"):
         wo.metrics.covariance(weighted, np.where(np.arange(60) < 30, scores[:, 0], 0.0), "kendall_tau")
+
+
+@pytest.mark.parametrize("groups", [None, np.full(30, 7)])
+def test_of_one_list_the_rows_are_the_units_of_probabilities_too(groups):
+    rng = np.random.default_rng(9)
+    y, P = rng.integers(0, 3, 30), rng.dirichlet(np.ones(3), 30)
+    found = influence_of_probabilities(wo.Grades(y, groups), P, parse("ranked_probability_score"), levels=(0, 1, 2))
+    each = np.square(P.cumsum(axis=1)[:, :2] - (y[:, None] <= [0, 1])).sum(axis=1) / 2
+    assert (found.unit, found.n_units) == ("rows", 30)
+    assert found.values == pytest.approx(each.mean())
+    assert found.covariance()[0, 0] == pytest.approx(each.var(ddof=1) / 30)
+    assert covariance(y, P[:, 2], groups=groups) == pytest.approx(covariance(y, P[:, 2]))
+
+
+def test_lists_without_two_grades_do_not_count_for_kendalls_tau():
+    y, scores, groups, _ = a_problem(10, n_groups=5)
+    more = np.append(y, [1, 2, 2]), np.vstack([scores, [[0.0] * 3, [1.0] * 3, [1.0] * 3]]), np.append(groups, [9, 8, 8])
+    found, expected = (
+        influence_of(grades, given, "kendall_tau(average=groups)", lists)
+        for grades, given, lists in (more, (y, scores, groups))
+    )
+    assert found.n_units == expected.n_units == 5
+    np.testing.assert_allclose(found.values, expected.values)
+    np.testing.assert_allclose(found.covariance(), expected.covariance())
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+def test_costs_that_do_not_add_up_have_no_covariance():
+    graph = wo.OrderGraph([0, 1, 2], [[0, 1e308, 1e308], [0, 0, 1e308], [0, 0, 0]])
+    with pytest.raises(ValueError, match="too large or too small to add up"):
+        covariance(wo.Grades([0, 1, 2] * 6, order=graph), np.arange(18.0))

@@ -47,6 +47,13 @@ def test_rates_of_positions_overstate_what_a_position_is_worth_and_are_warned_of
     assert wo.Clicks(clicked, position, group, items=item).propensities[3] == pytest.approx(Q[3], rel=0.15)
 
 
+def test_a_position_that_was_shown_and_never_clicked_is_not_known():
+    with pytest.warns(UserWarning, match="random order"):
+        clicks = wo.Clicks([1, 0, 1, 1, 0, 0], [1, 2, 4, 1, 2, 4], [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(clicks.propensities, [1.0, np.nan, np.nan, 0.5])  # 2 had no click, 3 was not shown
+    assert clicks.ends.above.tolist() == [1.0, 1.0, 2.0, 1.0, 1.0, 2.0]
+
+
 def test_what_was_clicked_where_few_look_counts_more():
     clicks = wo.Clicks([1, 0, 0, 1], [1, 2, 1, 4], [0, 0, 1, 1], propensities=Q, floor=0.2)
     assert clicks.ends.above.tolist() == [1.0, 1 / 0.6, 1.0, 5.0]

@@ -11,6 +11,8 @@ from hypothesis import example, given, settings, strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 import wellorder as wo
+from wellorder.order import own_order
+from wellorder.order.columns import exact_numbers, in_order
 
 UNJUDGED = -1
 LOW_HIGH = ["low", "high"]
@@ -139,6 +141,23 @@ def test_every_distinct_float_is_a_level_of_its_own(y):
     grades = wo.Grades(np.array(y, dtype=float))
     assert grades.levels == tuple(sorted(set(y)))
     assert [grades.levels[level] for level in grades.level] == y
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="long doubles are doubles here")
+def test_scores_of_more_digits_than_a_float_stay_apart():
+    next_to_one = np.longdouble(1) + np.finfo(np.longdouble).eps
+    assert float(next_to_one) == 1.0
+    for big in (2, 1e6):  # few whole numbers are counted, others are sorted
+        scores = np.array([next_to_one, 1, big], np.longdouble)
+        assert in_order(exact_numbers(scores)).tolist() == [1, 0, 2]
+        assert wo.metrics.swapped_pairs([1, 0, 2], scores) == 0.0
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.uint64, bool])
+def test_numbers_that_are_floats_as_they_are_become_floats(dtype):
+    found = exact_numbers(np.array([1, 0], dtype))
+    assert found.dtype == np.float64
+    assert found.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("y", [[-2047, 1, 2], [-32768, 32736, 32752]])
@@ -322,6 +341,14 @@ def test_the_first_text_among_numbers_is_named():
 def test_a_categorical_without_order_is_refused_with_the_fix(y):
     with pytest.raises(ValueError, match=r"levels="):
         wo.Grades(y)
+
+
+def test_categories_and_whether_they_have_an_order_are_found():
+    assert own_order(pl.Series(["b", None, "a"], dtype=pl.Categorical)) == (("a", "b"), False)
+    assert own_order(pl.Series(["b", None], dtype=pl.Enum(["b", "a"]))) == (("b", "a"), True)
+    assert own_order(pd.Categorical(["b"], ["b", "a"], ordered=True)) == (("b", "a"), True)
+    assert own_order(pd.Series(["b", "a"], dtype="category")) == (("a", "b"), False)
+    assert own_order(pl.Series(["b", "a"])) is None
 
 
 # ------------------------------------------------------------------------------------ bad grades

@@ -13,8 +13,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import get_tags
 
+import wellorder as wo
+from wellorder.methods import Method
 from wellorder.persistence import ModelFileError, registry
 from wellorder.persistence.arrays import array_bytes, array_from_bytes
 from wellorder.persistence.decode import Decoder
@@ -189,3 +192,23 @@ def test_changed_and_missing_values_are_refused_or_harmless(small):
             del tree[key]
             assert is_legitimate(here, "missing") or box.is_harmless(), (here, "missing")
         tree[key] = value
+
+
+def test_classes_of_installed_packages_are_on_the_list_but_for_those_that_cannot_be_made(monkeypatch):
+    class Elsewhere(MinMaxScaler):
+        """Of another package."""
+
+    def fail():
+        raise ZeroDivisionError
+
+    offered = {"theirs": Method("", Elsewhere), "broken": Method("", fail), "ours": Method("", wo.RankSVM)}
+    monkeypatch.setattr(registry, "offered_methods", lambda: offered)
+    registry.offered_estimators.cache_clear()
+    name = f"{__name__}.{Elsewhere.__qualname__}"
+    try:
+        assert registry.offered_estimators() == {name: Elsewhere}
+        assert registry.find_class(name) is Elsewhere
+        assert registry.public_name(Elsewhere) == name
+    finally:
+        registry.offered_estimators.cache_clear()
+    assert registry.public_name(MinMaxScaler) == "sklearn.preprocessing.MinMaxScaler"

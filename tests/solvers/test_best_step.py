@@ -7,7 +7,7 @@ import pytest
 
 import wellorder as wo
 from wellorder.losses import LOSSES, RiskAt, SlopesAt, risk_at
-from wellorder.solvers.boosting import Proposal, Rounds, Validation, best_step, boost, is_enough
+from wellorder.solvers.boosting import Proposal, Rounds, Validation, best_step, boost, diagonal_step, is_enough
 
 
 def pair_risk(seed=0, loss="exponential", n=60):
@@ -79,6 +79,40 @@ def test_the_learning_rate_shortens_each_step():
     found = boost(lambda here: Proposal(0, np.ones(1), None), quadratic(target), (1, 0), None, Rounds(3, 0.5))
     np.testing.assert_allclose(found.weights, [2.0, 1.0, 0.5])
     np.testing.assert_allclose(found.train_risk, [4.0, 1.0, 0.25])
+
+
+def test_a_learning_rate_beyond_one_steps_further():
+    target = np.array([4.0])
+    found = boost(lambda here: Proposal(0, np.ones(1), None), quadratic(target), (1, 0), None, Rounds(2, 1.5))
+    np.testing.assert_allclose(found.weights, [6.0, -3.0])
+    np.testing.assert_allclose(found.train_risk, [4.0, 1.0])
+    there_and_back = boost(lambda here: Proposal(0, np.ones(1), None), quadratic(target), (1, 0), None, Rounds(2, 2.0))
+    np.testing.assert_allclose(there_and_back.train_risk, [16.0, 16.0])
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e8])
+def test_it_ends_where_next_to_no_risk_is_left_whatever_its_size(size):
+    risk = quadratic(np.array([size]))
+    found = boost(lambda here: Proposal(0, np.ones(1), None), risk, (1, 0), None, Rounds(50, 0.95))
+    assert found.train_risk[-1] <= 1e-10 * size**2 < found.train_risk[-2]
+    assert len(found.pieces) == 4  # each leaves a four-hundredth
+
+
+def test_a_step_by_the_diagonal():
+    rng = np.random.default_rng(0)
+    risk, s, h = pair_risk()
+    here = risk(s)
+    bend = here.hessian_diagonal()
+    expected = -(here.gradient @ h) / np.sum(bend * (h - np.average(h, weights=bend)) ** 2)
+    step, moved, at = diagonal_step(risk, s, here, h)
+    assert step == pytest.approx(expected)
+    np.testing.assert_allclose(moved, s + expected * h)
+    assert at.value == risk(moved).value < here.value
+    for nothing in (np.zeros(60), np.ones(60)):
+        step, moved, at = diagonal_step(risk, s, here, nothing)
+        assert (step, moved is s, at is here) == (0.0, True, True)
+    straight = SlopesAt(1.0, rng.standard_normal(60), lambda: np.zeros(60))
+    assert diagonal_step(risk, s, straight, h)[0] == 0.0
 
 
 def test_nothing_is_left_to_gain():

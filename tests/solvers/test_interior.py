@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 from wellorder.estimators.compare_solving import interior_svm
 from wellorder.losses import TiedPairs
+from wellorder.solvers import RowLooks, interior_looks
 
 
 def make(n_decided, n_ties, d, seed):
@@ -72,6 +73,29 @@ def test_steps_are_few_whatever_the_weight_of_the_loss(C):
     found = interior_svm(X, pairs, C, 1e-3)
     assert found.converged
     assert found.n_iter <= 25
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_are_few_where_thresholds_press_against_each_other(seed, C, squared):
+    rng = np.random.default_rng(seed)
+    X, level = rng.standard_normal((60, 3)), np.arange(60) % 4
+    K = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    row, column, each = np.repeat(np.arange(60), 3), np.tile(np.arange(3), 60), np.arange(180)
+    looks = RowLooks(
+        row=row, column=column, side=np.where(level[row] > column, 1.0, -1.0), margin=np.ones(180), slack=each,
+        cost=np.full(180, C), n_columns=3, lower=np.arange(2), upper=np.arange(1, 3), step=np.full(2, 0.5),
+        squared=squared,
+    )  # fmt: skip
+    found = interior_looks(K, looks, tol=1e-8)
+    assert found.converged
+    assert found.n_iter <= 20
+    assert np.diff(found.thresholds).min() >= 0.5 - 1e-9
+    scores = K @ found.coef
+    assert found.objective == pytest.approx(
+        0.5 * found.coef @ scores + looks.objective(scores, found.thresholds), rel=1e-9
+    )
 
 
 def test_what_has_no_digits_left_is_not_called_solved():

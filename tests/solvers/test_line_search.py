@@ -6,10 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 import wellorder as wo
-from wellorder.losses import LOSSES
-from wellorder.solvers import make_problem, newton, newton_cg
+from wellorder.losses import LOSSES, RiskAt
+from wellorder.solvers import make_problem, newton, newton_cg, planes
 from wellorder.solvers.problem import Problem
 from wellorder.spaces import Function, LinearSpace
 
@@ -84,3 +85,33 @@ def test_a_step_that_ends_level_costs_nothing_more(work, monkeypatch):
     found = work(posed)
     monkeypatch.setattr(newton, "_lengthened", lambda posed, at, step, slope, end: (end, 1.0))
     assert found == work(posed)
+
+
+@pytest.mark.parametrize("far", [0.02, 0.5, 1.5])
+def test_planes_search_their_line_to_its_lowest_point_also_beyond_the_target(far):
+    """The target at a part of the way there, or beyond it."""
+    posed = problem(0.3, C=10.0)
+    at, step, _ = first_step(posed)
+    along = minimize_scalar(lambda t: posed.at(at.f.plus(t, step)).objective, bounds=(0, 5), method="bounded")
+    found = planes._search_line(posed, at, at.f.plus(far * along.x, step))
+    assert found.objective == posed.at(found.f).objective
+    assert found.objective - along.fun <= 1e-6 * (at.objective - along.fun)
+
+
+@pytest.mark.parametrize("noise", [0.0, 20.0])
+def test_products_with_the_hessian_are_counted(noise, monkeypatch):
+    products, risk = 0, Problem.risk
+
+    def counted(self, scores):
+        def product(u):
+            nonlocal products
+            products += 1
+            return at.hessian_product(u)
+
+        at = risk(self, scores)
+        return RiskAt(at.value, at.gradient, at.hessian_diagonal, product)
+
+    monkeypatch.setattr(Problem, "risk", counted)
+    found = newton_cg(problem(noise), certain=True, tol=1e-8)
+    assert found.converged
+    assert found.n_products == products

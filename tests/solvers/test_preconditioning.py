@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from wellorder import RankSVM
 from wellorder.losses import LOSSES
@@ -84,3 +85,23 @@ def test_a_kernel_problem_with_a_large_strength_takes_few_products(levels, monke
     many = RankSVM(C=1000.0, kernel="rbf").fit(X, y)
     assert of_few < 0.7 * products[0]
     assert few.objective_ == pytest.approx(many.objective_, rel=2e-4)
+
+
+@pytest.mark.parametrize("most", [1, 3, 4])
+def test_a_kernel_problem_ends_after_as_many_steps_as_it_may_take(most, monkeypatch):
+    """Whether or not they are a multiple of those after which it is preconditioned anew."""
+    calls, solve = [], stages.newton_cg
+
+    def counted(problem, **settings):
+        calls.append(settings["max_iter"])
+        assert len(calls) < 10
+        return solve(problem, **settings)
+
+    monkeypatch.setattr(stages, "newton_cg", counted)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((240, 3))
+    y = np.digitize(np.sin(2 * X[:, 0]) + 0.5 * rng.standard_normal(240), [-0.5, 0.5])
+    with pytest.warns(ConvergenceWarning):
+        model = RankSVM(C=1000.0, kernel="rbf", tol=1e-12, max_iter=most).fit(X, y)
+    assert model.n_iter_ == most
+    assert calls[-2:] == [3, 1] if most == 4 else calls[-1:] == [most]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import sqlite3
 import tempfile
 import warnings
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -22,11 +22,11 @@ from wellorder.data.spreadsheets import mark_formulas
 from wellorder.evaluation import Record
 from wellorder.evaluation.records import read_records
 
-from .target import Case, Target, mutated
+from .target import Case, Target, mutated, quick_folder, write
 
 RECORD = Record("k", "d", "ridge", 0, 0, 0, 4, 2, {"swapped_pairs": 0.25}, params={"C": 1.0}, held_out=(0.5, 1.0))
 
-OTHERS = {
+OTHERS: dict[str, tuple[Callable[[str], Any], bytes]] = {
     "run": (read_run, b"q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 1.5 tag\nq2 Q0 a 1 0.5 tag\n"),
     "qrels": (read_qrels, b"q1 0 a 1\nq1 0 b 0\nq2 0 a 2\n"),
     "records": (lambda path: list(read_records(path)), RECORD.to_json().encode() + b"\n"),
@@ -34,7 +34,7 @@ OTHERS = {
 """Readers of what is no table."""
 
 SLOW = ("parquet",)
-"""Formats whose reader starts a process: one case in some thousands."""
+"""Formats whose reader starts a process: one case in thirty thousand."""
 
 
 @cache
@@ -66,7 +66,7 @@ def draw(random: Random) -> Case:
         kind = random.choice(list(OTHERS))
         return {"reader": kind, "name": f"t.{kind}", "content": mutated(OTHERS[kind][1], random, PIECES), "options": {}}
     names = [name for name in seeds() if name not in SLOW and (name != "votes.db" or random.random() < 0.1)]
-    name = "parquet" if random.random() < 0.0002 else random.choice(names)
+    name = "parquet" if random.random() < 0.00003 else random.choice(names)
     content = seeds()[name]
     options: dict[str, Any] = dict(random.choice(OPTIONS)) if random.random() < 0.6 else {}
     match random.randrange(12):
@@ -84,16 +84,10 @@ def draw(random: Random) -> Case:
     return {"reader": "read", "name": f"t.{name}", "content": content, "options": options}
 
 
-@cache
-def _folder() -> str:
-    shared = "/dev/shm"
-    return tempfile.mkdtemp(prefix="wellorder-fuzz-", dir=shared if os.path.isdir(shared) else None)
-
-
 def run(case: Case) -> str:
     """Read it."""
-    path = Path(_folder(), case["name"])
-    path.write_bytes(case["content"])
+    path = f"{quick_folder()}/{case['name']}"
+    write(path, case["content"])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -106,7 +100,7 @@ def run(case: Case) -> str:
         if not isinstance(error, DataError) and case["reader"] != "records":
             raise
         said = str(error)
-        if len(said.splitlines()) != 1 or _folder() not in said:
+        if len(said.splitlines()) != 1 or quick_folder() not in said:
             raise AssertionError(f"an error in several lines, or of no file: {said!r}") from error
         return "refused"
     if not isinstance(found, Table | ComparisonTable) or not len(found):
@@ -125,8 +119,8 @@ def _check_names(names: list[Any]) -> None:
     frame = pl.DataFrame({"n": [str(name) for name in names], "x": list(range(len(names)))})
     text = io.BytesIO()
     mark_formulas(frame)[0].write_csv(text)
-    path = Path(_folder(), "names.csv")
-    path.write_bytes(text.getvalue())
+    path = f"{quick_folder()}/written.csv"
+    write(path, text.getvalue())
     back = read_csv(path).frame["n"].to_list()
     if [each or "" for each in back] != frame["n"].to_list():
         raise AssertionError(f"names changed: {frame['n'].to_list()} to {back}")

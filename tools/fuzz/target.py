@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
 import json
+import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,6 +36,23 @@ class Target:
     def case(self, seed: int, number: int) -> Case:
         """Draw the case of this number: the same for the same seed."""
         return self.draw(Random(f"{self.name} {seed} {number}"))
+
+
+@cache
+def quick_folder() -> str:
+    """Make a folder for the files of cases, gone with this process."""
+    folder = tempfile.mkdtemp(prefix="wellorder-fuzz-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def write(path: str, content: bytes) -> None:
+    """Write a file of a case."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0))
+    try:
+        os.write(file, content)
+    finally:
+        os.close(file)
 
 
 def save_case(target: str, case: Case, why: str, folder: Path = CORPUS) -> Path:

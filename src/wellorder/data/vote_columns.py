@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import polars as pl
 
@@ -19,6 +20,7 @@ from .sheet import Sheet, as_text
 # How such columns are called in common use; letters may be large or small, and words run together or be parted.
 
 
+@lru_cache(4096)  # of a file's columns, and of the hundred names that are looked for among them
 def _plain(name: str) -> str:
     """Return a column's name as it is compared: HomeTeam, Home Team and home_team are one."""
     return re.sub(r"[\W_]+", "", name).lower()

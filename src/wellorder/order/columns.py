@@ -169,7 +169,7 @@ def _small_offsets(values: Array) -> Array | None:
         if max(abs(float(low)), abs(float(high))) >= 2**53 or float(high) - float(low) >= _FEW:
             return None
         offset = wide - float(low)
-        return offset.astype(np.int64) if (wide == np.rint(wide)).all() else None
+        return offset.astype(np.int64) if (values == np.rint(wide)).all() else None  # long doubles have more digits
     if int(high) - int(low) >= _FEW:
         return None
     return np.asarray(

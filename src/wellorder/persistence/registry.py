@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -126,7 +126,10 @@ def may_be_set(cls: type, name: str) -> bool:
     """Say whether an object of this class may carry this attribute: it must not hide a part of the class."""
     if not name.isidentifier() or name.startswith("__") or len(name) > LONGEST_NAME:
         return False
-    if name in parameters(cls):
-        return True
+    return name in parameters(cls) or _hides_nothing(cls, name)
+
+
+@lru_cache(4096)  # bounded: the names come from files
+def _hides_nothing(cls: type, name: str) -> bool:
     hidden = inspect.getattr_static(cls, name, None)
     return hidden is None or isinstance(hidden, bool | int | float | str)
