@@ -13,7 +13,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..samples import fit_with, pair_probabilities, takes_groups
-from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, last_step, list_scores, ranks_lists
+from ..scoring import (
+    WHO_GIVES_PROBABILITIES,
+    advantage_of,
+    count_fitted_groups,
+    gives_probabilities,
+    last_step,
+    list_scores,
+    ranks_lists,
+)
 from ..state import (
     ANY,
     Part,
@@ -55,7 +63,7 @@ def _has_probabilities(model: TableRanker) -> bool:
     if gives_probabilities(ranker, "comparisons"):
         return True
     raise AttributeError(
-        f"{type(ranker).__name__} gives no probabilities of outcomes; CompareSVM(probability=True) does, and ratings do"
+        f"{type(ranker).__name__} gives no probabilities of outcomes; {WHO_GIVES_PROBABILITIES['comparisons']}"
     )
 
 

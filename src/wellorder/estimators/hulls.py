@@ -922,7 +922,7 @@ def read_hulls(
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(grades)}"
         )
-    weight = np.ones(n_rows) if grades.weight is None else grades.weight
+    weight = grades.row_weights
     active = (grades.level >= 0) & (weight > 0)
     present = np.unique(grades.level[active])
     if len(present) < 2:
