@@ -102,16 +102,20 @@ def diagonal(problem: Objective, at: Point) -> Preconditioner:
     and unlike Σ_i H_ii x_ik² it does not mistake a column's distance from zero for its spread.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        total, mean, squares = problem.spread(at)
-        spread = np.maximum(squares - mean**2, 1e-8 * squares)
-        scale = 1.0 + problem.strength * total * spread
+        scale = diagonal_of(problem.strength, *problem.spread(at))
+    return Preconditioner(lambda residual: residual / scale, resembles=False)
+
+
+def diagonal_of(strength: float, total: float, mean: Floats, squares: Floats) -> Floats:
+    """Return 1 + strength · total · variance of each column, from its mean and mean square by the weights H_ii."""
+    scale = 1.0 + strength * total * np.maximum(squares - mean**2, 1e-8 * squares)
     if not np.isfinite(scale).all():
         column = int(np.flatnonzero(~np.isfinite(scale))[0])
         raise ValueError(
             f"column {column} of X holds values so large that their squares overflow; scale the columns of X "
             "(StandardScaler)"
         )
-    return Preconditioner(lambda residual: residual / scale, resembles=False)
+    return np.asarray(scale)
 
 
 # --------------------------------------------------------------------------------------------------
