@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..order import outcomes_told
 from ..samples import fit_with, pair_probabilities, takes_groups
 from ..scoring import (
     WHO_GIVES_PROBABILITIES,
@@ -222,8 +223,7 @@ class TableRanker(Stored, BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(X, ComparisonTable | PairTable):
-            d = self.compare(X)
-            return np.where(np.abs(d) > getattr(self.ranker_, "threshold_", 0.0), np.sign(d), 0).astype(np.int64)
+            return outcomes_told(self.compare(X), getattr(self.ranker_, "threshold_", 0.0))
         if self.supervision_ == "comparisons" or self.encoder_ is None or ranks_lists(self.ranker_):
             return self.decision_function(X)
         return np.asarray(self.ranker_.predict(self.encoder_.transform(X)))
