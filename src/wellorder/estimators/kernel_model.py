@@ -29,7 +29,7 @@ from ..sweeps import Floats, Ints, is_tensor
 from .base import by_rows, check_option, check_rows, check_whole, hold_rows
 
 _MUCH = 100.0
-"""A Gaussian that is so many times wider, because columns lie far from zero, is another model."""
+"""Where columns lie far from zero, gamma="scale" takes the distance for spread; from this factor in γ on, one is warned."""
 
 _FITTED = (
     "coef_",

@@ -130,16 +130,16 @@ _TRUNCATION = 0.25
 _MOST_PRODUCTS = 500
 
 _CREDIBLE = 2.0
-"""A preconditioner is taken for the Hessian while no step of conjugate gradients is longer than this."""
+"""M is trusted to be within this factor of the Hessian, as long as no step of conjugate gradients was longer."""
 
 _CONTRACTS = 0.25
-"""Steps without products with the Hessian go on while ⟨g, M⁻¹ g⟩ falls to this share, or less, from one to the next."""
+"""Steps −M⁻¹g, which need no product with the Hessian, go on while ⟨g, M⁻¹g⟩ falls to this share or less in each."""
 
 _ONE_LOOK = 0.6
-"""The share of the tolerance that may be left where one such step alone bears M out."""
+"""Where a single such step is all that supports M, the gap must be below this share of the tolerance."""
 
 _FURTHER = 0.01
-"""What a step may leave ungained, of what is left in the end, where the gradient itself must become small."""
+"""Where the gradient itself must become small, a step may leave no more than this share of the tolerance ungained."""
 
 _ROUNDING = 1e-12
 """Relative decreases of the objective that floating point may hide."""

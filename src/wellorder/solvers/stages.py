@@ -24,8 +24,9 @@ _RATIO = 8
 _LARGE_RATIO = 12
 _MANY_ROWS = 10_000
 _VERY_MANY_ROWS = 150_000
-"""Each sample has this many times fewer rows than the next: fewer by less where rows are few, and the sample's optimum
-farther off, and where they are very many, and a step over all of them costs more than all samples."""
+"""How many times fewer rows each sample has than the next larger one. The large ratio serves from many rows on, where a
+sample's optimum is close enough; beyond very many, a step over all rows costs more than all samples together, and the
+small one serves again."""
 
 _FEWEST_ROWS = 400
 _ROWS_PER_COEF = 8
@@ -59,13 +60,15 @@ _LARGEST_C = 10_000.0
 
 _COARSER = 2
 _NO_LARGER = 0.75
-"""A sample of so many times fewer rows gives the start then, unless every cell's least rows make it nearly as large."""
+"""Such a problem starts from a sample of half the rows; not where the least rows of every cell make the sample nearly as
+large (over this share of all)."""
 
 _MOST_ALONE = 4_000
 """Rows of a kernel matrix up to which one thread is enough for its factors."""
 
 _FEW_GROUPS = 10
-"""Scores that move alike in a group cost nothing, which the diagonal does not know: a direction for each group."""
+"""Up to this many groups are solved by that factor: moving all scores of a group alike costs nothing, which a diagonal
+cannot know, so that each group needs a direction of its own."""
 
 _STEPS = 3
 """Newton steps with one factor: by then, other pairs are within the margin."""
