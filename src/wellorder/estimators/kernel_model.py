@@ -29,7 +29,7 @@ from ..sweeps import Floats, Ints, is_tensor
 from .base import by_rows, check_option, check_rows, check_whole, hold_rows
 
 _MUCH = 100.0
-"""Where columns lie far from zero, gamma="scale" takes the distance for spread; from this factor in γ on, one is warned."""
+"""gamma="scale" takes a column's distance from zero for spread; from this factor in γ on, a warning says so."""
 
 _FITTED = (
     "coef_",

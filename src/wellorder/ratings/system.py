@@ -471,8 +471,8 @@ RECENT = 20_000
 """Of so many games at most it is kept how the players stood before them, and how they ended: the latest."""
 
 _LEAST_SLOPE = 0.1
-"""Points per side are computed with at least this slope: below it, ratings say next to nothing, and a side would be worth
-any number of points."""
+"""What a side is worth is computed with at least this slope: below it, ratings say next to nothing, and a side would be
+worth any number of points."""
 
 _REIN = 1.0
 """Weight of a quadratic penalty that holds the slope near the system's own: nothing beside a thousand games."""

@@ -60,8 +60,8 @@ _LARGEST_C = 10_000.0
 
 _COARSER = 2
 _NO_LARGER = 0.75
-"""Such a problem starts from a sample of half the rows; not where the least rows of every cell make the sample nearly as
-large (over this share of all)."""
+"""Such a problem starts from a sample of half the rows; not where the least rows of every cell make the sample nearly
+as large (over this share of all)."""
 
 _MOST_ALONE = 4_000
 """Rows of a kernel matrix up to which one thread is enough for its factors."""
