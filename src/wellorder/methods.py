@@ -93,9 +93,13 @@ def at_top(grid: Callable[[Size], Grid]) -> Callable[[Size, str], Grid]:
 
 
 _MOST_LISTED_PAIRS = 20_000_000
-_MOST_COLUMNS = 2_000
 _MOST_LEVELS = 50
-_FEWEST_ROWS = 60
+
+MOST_COLUMNS = 2_000
+"""Up to this many columns are tried one by one, or turned into a kernel's distances, where nobody asks for it."""
+
+FEWEST_ROWS = 60
+"""Trees want 20 rows on either side of a split: over fewer rows they would hardly split."""
 
 
 def too_many_pairs(size: Size) -> str | None:
@@ -112,7 +116,7 @@ def no_features(size: Size) -> str | None:
 
 def no_trees(size: Size) -> str | None:
     """Object to trees over few rows or items: they would not split at all."""
-    if size.has_features and size.n_rows < _FEWEST_ROWS:
+    if size.has_features and size.n_rows < FEWEST_ROWS:
         what = "rows" if size.supervision == "grades" else "items"
         return f"its trees want 20 {what} on either side of a split, and there are {size.n_rows}"
     return no_features(size)
@@ -122,7 +126,7 @@ def too_many_columns(size: Size) -> str | None:
     """Object to trying very many columns one by one."""
     if not size.has_features:
         return no_features(size)
-    return None if size.n_features <= _MOST_COLUMNS else f"it tries all {size.n_features:,} columns one by one"
+    return None if size.n_features <= MOST_COLUMNS else f"it tries all {size.n_features:,} columns one by one"
 
 
 def too_many_levels(size: Size) -> str | None:

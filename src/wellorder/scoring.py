@@ -65,6 +65,13 @@ def gives_probabilities(model: Any, of: Kind) -> bool:
     return hasattr(model, "probabilities_between") or (hasattr(model, "compare") and hasattr(model, "predict_proba"))
 
 
+WHO_GIVES_PROBABILITIES: dict[Kind, str] = {
+    "grades": "ProportionalOdds, OrderBoost(loss='proportional_odds'), PlugInRanker and classifiers do",
+    "comparisons": "CompareSVM(probability=True) and ratings do",
+}
+"""For an error about a model that gives none."""
+
+
 def ranks_lists(model: Any) -> bool:
     """Say whether a row's score depends on the rows of its list, so that the model has to be told the groups."""
     return "groups" in signature(_function(_last(None, model)[1])).parameters

@@ -288,3 +288,13 @@ def test_levels_must_agree_with_the_graph():
 def test_a_grade_outside_the_graph_is_refused_by_row():
     with pytest.raises(ValueError, match="row 1 has the grade 'z'"):
         wo.Grades(["a", "z"], order=wo.OrderGraph.full("ab"))
+
+
+def test_no_groups_are_one_list_and_no_weights_are_ones():
+    plain, grouped = wo.Grades([0, 1, 2]), wo.Grades([0, 1, 2], ["b", "a", "b"], weights=[1.0, 2.0, 0.5])
+    assert (plain.list_codes.tolist(), plain.row_weights.tolist()) == ([0, 0, 0], [1.0, 1.0, 1.0])
+    assert (grouped.list_codes == grouped.group).all()
+    assert grouped.list_codes.dtype == np.int64  # it is multiplied by numbers of levels
+    assert grouped.row_weights.tolist() == [1.0, 2.0, 0.5]
+    part = grouped.take(np.array([0, 2])).without_weights()
+    assert (part.list_codes.tolist(), part.row_weights.tolist()) == ([0, 0], [1.0, 1.0])

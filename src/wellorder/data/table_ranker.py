@@ -12,8 +12,17 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..order import outcomes_told
 from ..samples import fit_with, pair_probabilities, takes_groups
-from ..scoring import advantage_of, count_fitted_groups, gives_probabilities, last_step, list_scores, ranks_lists
+from ..scoring import (
+    WHO_GIVES_PROBABILITIES,
+    advantage_of,
+    count_fitted_groups,
+    gives_probabilities,
+    last_step,
+    list_scores,
+    ranks_lists,
+)
 from ..state import (
     ANY,
     Part,
@@ -55,7 +64,7 @@ def _has_probabilities(model: TableRanker) -> bool:
     if gives_probabilities(ranker, "comparisons"):
         return True
     raise AttributeError(
-        f"{type(ranker).__name__} gives no probabilities of outcomes; CompareSVM(probability=True) does, and ratings do"
+        f"{type(ranker).__name__} gives no probabilities of outcomes; {WHO_GIVES_PROBABILITIES['comparisons']}"
     )
 
 
@@ -214,8 +223,7 @@ class TableRanker(Stored, BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(X, ComparisonTable | PairTable):
-            d = self.compare(X)
-            return np.where(np.abs(d) > getattr(self.ranker_, "threshold_", 0.0), np.sign(d), 0).astype(np.int64)
+            return outcomes_told(self.compare(X), getattr(self.ranker_, "threshold_", 0.0))
         if self.supervision_ == "comparisons" or self.encoder_ is None or ranks_lists(self.ranker_):
             return self.decision_function(X)
         return np.asarray(self.ranker_.predict(self.encoder_.transform(X)))

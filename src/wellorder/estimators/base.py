@@ -261,7 +261,7 @@ def _size(X: Any) -> tuple[int, int]:
 
 
 _LITTLE = 1e8
-"""Bytes that nobody is asked for."""
+"""A fit that needs fewer bytes than this is not held against the memory that is free."""
 
 
 def refuse_without_room(estimator: Any, n_rows: int, n_entries: int, what: str = "row") -> None:

@@ -251,8 +251,8 @@ class RidgeRanker(LinearRanker):
 
 def grade_ranks(grades: Grades) -> Floats:
     """Return each judged row's mean rank within its group, by weight, from −½ to ½."""
-    group = np.zeros(len(grades), dtype=np.int64) if grades.group is None else grades.group.astype(np.int64)
-    weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+    group = grades.list_codes
+    weight = grades.row_weights
     weight = np.where(grades.level >= 0, weight, 0.0)
     width = len(grades.levels) + 1
     cells, cell = np.unique(group * width + grades.level + 1, return_inverse=True)  # by group, then level

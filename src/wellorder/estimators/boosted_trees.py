@@ -173,7 +173,7 @@ class BoostedTrees(TreeInput, Ranker):
 
     def _grow(self, X: Any, grades: Grades, seed: int, signs: Ints | None) -> tuple[Forest, float]:
         """Return the trees, and what is added to their scores."""
-        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+        weight = grades.row_weights
         if isinstance(grades, Times):
             chance = grades.curve()(grades.time)
             weight = np.where(grades.event & (chance > 0), weight / np.where(chance > 0, chance, 1.0), 0.0)
@@ -253,7 +253,7 @@ def _is_all(rows: Ints, n: int) -> bool:
 
 def _list_by_list(grades: Grades, rows: Ints) -> tuple[Ints, Ints]:
     """Put the rows of each group side by side; return them, and how many each group has."""
-    group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group
+    group = grades.list_codes
     rows = rows[np.argsort(group[rows], kind="stable")]
     _, lists = np.unique(group[rows], return_counts=True)
     if lists.max() > LONGEST_LIST:

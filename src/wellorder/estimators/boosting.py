@@ -436,7 +436,7 @@ def _matched(grades: Grades, classes: list[Any]) -> GradedRows:
     """Give the grades of validation rows the numbers that the training rows' have."""
     place = {label: number for number, label in enumerate(classes)}
     number = np.array([place.get(label, -1) for label in grades.levels] + [-1], dtype=np.int32)  # last: unjudged
-    weight = _weights(grades)
+    weight = grades.row_weights
     level = np.where(weight > 0, number[grades.level], -1)
     unknown = np.flatnonzero((grades.level >= 0) & (number[grades.level] < 0))
     if unknown.size:
@@ -470,12 +470,8 @@ def _validation(training: BoostRisk, held: BoostRisk, X: Any) -> Validation:
     return Validation(X, lambda scores, fitted: held.mean(scores, training.thresholds(fitted)))
 
 
-def _weights(grades: Grades) -> Floats:
-    return np.ones(len(grades)) if grades.weight is None else grades.weight
-
-
 def _squares(grades: Grades) -> tuple[Squared, GradedRows]:
     """Return least squares on what the levels count as numbers."""
-    weight = _weights(grades)
+    weight = grades.row_weights
     level = np.where(weight > 0, grades.level, -1)
     return Squared(grades.level_values), GradedRows(level, weight, len(grades.level_values))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..losses import TiedPairs, best_threshold
 from ..metrics import comparison_error
-from ..order import Comparisons, refuse_beside
+from ..order import Comparisons, outcomes_told, refuse_beside
 from ..spaces import Pairs, column_moments
 from ..state import Part, Stored, number
 from ..sweeps import Array, Bools, Floats, Ints
@@ -63,8 +63,7 @@ class CompareModel(Stored, BaseEstimator):
         ----------
         X : Pairs, or array of shape (n, 2, d)
         """
-        d = self.compare(X)
-        return np.where(np.abs(d) > self.threshold_, np.sign(d), 0).astype(np.int64)
+        return outcomes_told(self.compare(X), self.threshold_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return 1 − comparison_error: the share of comparisons whose outcome is predicted rightly.

@@ -112,9 +112,9 @@ class GradedFolds(Folds):
 
     def spread(self, scores: Floats) -> float:
         """Return the standard deviation of scores within lists; 0 where all are the same."""
-        active, weight = self.grades.pairs.active, self.grades.weight
-        s, w = scores[active], np.ones(len(active)) if weight is None else weight[active]
-        lists = np.zeros(len(active), np.int64) if self.grades.group is None else self.grades.group[active]
+        active = self.grades.pairs.active
+        s, w = scores[active], self.grades.row_weights[active]
+        lists = self.grades.list_codes[active]
         mean = np.bincount(lists, w * s) / np.maximum(np.bincount(lists, w), 1e-300)
         return _unless_rounding(float(np.sqrt(np.average((s - mean[lists]) ** 2, weights=w))), s)
 
@@ -140,8 +140,8 @@ class GradedFolds(Folds):
         return Grades(np.where(self.fold >= 0, self.grades.values, np.nan), codes)
 
     def _list_codes(self) -> Ints:
-        own = 0 if self.grades.group is None else self.grades.group.astype(np.int64) * self.n_folds
-        return np.unique(np.maximum(self.fold, 0) + own, return_inverse=True)[1].astype(np.int32)
+        own = np.maximum(self.fold, 0) + self.grades.list_codes * self.n_folds
+        return np.unique(own, return_inverse=True)[1].astype(np.int32)
 
 
 class ComparedFolds(Folds):

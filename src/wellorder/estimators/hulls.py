@@ -283,7 +283,7 @@ _STRONG = 1e6
 row: 450 to 1,800 rows of five levels took 2 to 15 times as long with one at ν ≤ 100, and half the time at 10,000."""
 
 _MOST_BENT = 2_000
-"""Where more rows than this bend, there is no preconditioner."""
+"""There is no preconditioner where more rows than this have slacks."""
 
 _STEPS = 3
 """Newton steps with one preconditioner: by then, other rows have slacks."""
@@ -502,7 +502,7 @@ _MOST_WORK = 5e10
 """Constraints times columns²: some minutes in the solver."""
 
 _PLAIN = 1e4
-"""A ν for columns of size one and rows of weight one, at which it is plain to see whether f = 0 is the best."""
+"""A ν so large that f = 0 is clearly not the best, unless it is for every ν; columns have size one, rows weight one."""
 
 _SMALLEST = 1e-140
 """A column whose values differ by less counts as constant: the squares of its coefficient would overflow."""
@@ -922,7 +922,7 @@ def read_hulls(
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(grades)}"
         )
-    weight = np.ones(n_rows) if grades.weight is None else grades.weight
+    weight = grades.row_weights
     active = (grades.level >= 0) & (weight > 0)
     present = np.unique(grades.level[active])
     if len(present) < 2:

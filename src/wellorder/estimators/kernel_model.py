@@ -29,7 +29,7 @@ from ..sweeps import Floats, Ints, is_tensor
 from .base import by_rows, check_option, check_rows, check_whole, hold_rows
 
 _MUCH = 100.0
-"""A Gaussian that is so many times wider, because columns lie far from zero, is another model."""
+"""gamma="scale" takes a column's distance from zero for spread; from this factor in γ on, a warning says so."""
 
 _FITTED = (
     "coef_",

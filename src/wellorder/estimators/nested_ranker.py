@@ -104,8 +104,8 @@ class NestedRanker(Ranker):
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finiteness(base))
         grades = read_plain_grades(y, groups, sample_weight, self.levels, X.shape[0], type(self).__name__)
         refuse_no_pairs(grades, grades.pairs.n_pairs)
-        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
-        group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+        weight = grades.row_weights
+        group = grades.list_codes
         inside = np.flatnonzero(weight > 0)
         size = sums_at(group, weight)
         self.n_groups_ = grades.n_groups

@@ -11,7 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..losses import PairSet
 from ..order import GradedPairs
-from ..solvers import IDENTITY, Preconditioner, Problem, SolveResult, invert, newton_cg, some_rows
+from ..solvers import (
+    COARSE_TOL,
+    IDENTITY,
+    Preconditioner,
+    Problem,
+    SolveResult,
+    diagonal_of,
+    invert,
+    landmark_count,
+    newton_cg,
+    some_rows,
+)
 from ..spaces import is_dask, near_zero, resolve_gamma, use_single
 from ..state import Part, none_or, text
 from ..sweeps import Array, Floats, all_finite, beside, is_tensor, namespace, to_numpy
@@ -32,11 +43,6 @@ _SAMPLE = 20_000
 _ROWS_PER_COEF = 20
 _MOST_COEF = 500
 """Wider linear problems are preconditioned by a diagonal: a sample's Hessian would cost more than it saves."""
-
-_FEWEST_LANDMARKS = 200
-_MOST_LANDMARKS = 2_000
-_COARSE_TOL = 1e-2
-"""How well the sample of a kernel problem is solved."""
 
 
 def solve_on_device(
@@ -82,10 +88,8 @@ def _kernel_help(
 ) -> tuple[Any, Preconditioner]:
     """Solve a kernel problem over a few landmarks: its answer, and the Hessian over them, inverted."""
     start = np.zeros(space.n_coef)
-    # C·n is the weight of the mean loss; the larger C, the more of the kernel's tail matters
-    C = problem.strength * pairs.total / pairs.mass
-    size = int(min(space.n_rows * min(0.5, max(C, 1.0) ** 0.25 / 8), _MOST_LANDMARKS))
-    if size < _FEWEST_LANDMARKS:
+    size = landmark_count(problem)
+    if not size:
         return space.vector(start), IDENTITY
     rows, some = pairs.sample(size, np.random.default_rng(0))
     if some.n_pairs == 0:
@@ -94,7 +98,7 @@ def _kernel_help(
     sample, everything = problem.restricted(those, some), np.arange(len(rows), dtype=np.int32)
     zero = space.vector(np.zeros(len(rows)))
     exact = some_rows(those.lines(everything), everything, _hessian(sample, those, zero))
-    rough = newton_cg(sample, start=zero, preconditioner=exact, tol=max(tol, _COARSE_TOL), max_iter=max_iter)
+    rough = newton_cg(sample, start=zero, preconditioner=exact, tol=max(tol, COARSE_TOL), max_iter=max_iter)
     start[rows] = to_numpy(rough.coef)
     return space.vector(start), some_rows(lines, rows, _hessian(sample, those, rough.coef))
 
@@ -111,14 +115,8 @@ def _diagonal(problem: Problem, space: TorchLinearSpace) -> Preconditioner:
     weight = problem.risk(space.scores(space.vector(np.zeros(space.n_coef)))).hessian_diagonal()
     total = float(weight.sum())
     share = weight / total
-    squares, mean = to_numpy(space.weighted_squares(share)), to_numpy(space.adjoint(share))
-    scale = 1.0 + problem.strength * total * np.maximum(squares - mean**2, 1e-8 * squares)
-    if not np.isfinite(scale).all():
-        column = int(np.flatnonzero(~np.isfinite(scale))[0])
-        raise ValueError(
-            f"column {column} of X holds values so large that their squares overflow; scale the columns of X"
-        )
-    there = space.vector(scale)
+    mean, squares = to_numpy(space.adjoint(share)), to_numpy(space.weighted_squares(share))
+    there = space.vector(diagonal_of(problem.strength, total, mean, squares))
     return Preconditioner(lambda residual: residual / there, resembles=False)
 
 

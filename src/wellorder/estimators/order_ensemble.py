@@ -18,9 +18,19 @@ from sklearn.utils.validation import check_is_fitted
 from ..aggregation import borda, read_ranker_weights
 from ..losses import LOSSES, PlaceRisk, best_threshold
 from ..memory import Held
-from ..methods import KERNEL_TOL, ROW_ARRAYS, Method, Size, for_kernel, for_trees, no_features
+from ..methods import (
+    FEWEST_ROWS,
+    KERNEL_TOL,
+    MOST_COLUMNS,
+    ROW_ARRAYS,
+    Method,
+    Size,
+    for_kernel,
+    for_trees,
+    no_features,
+)
 from ..metrics import Metric, comparison_error, parse
-from ..order import Comparisons, Grades, Times
+from ..order import Comparisons, Grades, Times, outcomes_told
 from ..solvers import make_problem, signed_newton
 from ..spaces import LinearSpace, Pairs, kernel_bytes, resolve_gamma
 from ..state import (
@@ -65,10 +75,6 @@ from .rank_svm import MOST_KERNEL_ROWS, RankSVM, kernel_suits
 
 _MANY_ROWS = 3_000
 """From here on kernels are fitted to folds through landmarks, and trees are many and learn slowly."""
-
-_MOST_COLUMNS = 2_000
-_FEWEST_ROWS = 60
-"""Trees want 20 rows on either side of a split."""
 
 
 def named(estimators: Any) -> dict[str, Any]:
@@ -120,7 +126,7 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int, metric: str 
         members.append(("ridge-on-ranks", RidgeRanker(on="ranks")))
     if isinstance(order, Times):
         members.append(("cox", CoxRanker()))
-    if d > _MOST_COLUMNS:
+    if d > MOST_COLUMNS:
         return members
     unit, is_large = resolve_gamma("scale", X), n > _MANY_ROWS
     through: dict[str, Any] = {"n_components": "auto", "tol": KERNEL_TOL} if is_large else {}
@@ -130,7 +136,7 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int, metric: str 
         ("rbf-widest", 100.0, 0.1),
     ):
         members.append((name, RankSVM(C, kernel="rbf", gamma=width * unit, random_state=seed, **through, **costs)))
-    if n < _FEWEST_ROWS:
+    if n < FEWEST_ROWS:
         return members
     shape: dict[str, Any] = {"learner": "tree", "random_state": seed}
     if metric is not None:
@@ -454,8 +460,7 @@ class OrderEnsemble(Ranker):
         """Return the score of each row, as ``decision_function`` does; of Pairs their outcomes: −1, 0 or 1."""
         if not isinstance(X, Pairs):
             return self.decision_function(X, groups)
-        d = self.compare(X)
-        return np.where(np.abs(d) > getattr(self, "threshold_", 0.0), np.sign(d), 0).astype(np.int64)
+        return outcomes_told(self.compare(X), getattr(self, "threshold_", 0.0))
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Return 1 − swapped pairs, a tied pair being an error; of Pairs, the share of outcomes predicted rightly."""

@@ -60,7 +60,7 @@ def _read_grades(order: Order, n_rows: int, model: str) -> Grades:
 
 def _number(grades: Grades, model: str) -> tuple[GradedRows, Array]:
     """Return rows with the present levels numbered, and their labels; a row without grade or weight takes no part."""
-    weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+    weight = grades.row_weights
     active = (grades.level >= 0) & (weight > 0)
     present, number = np.unique(grades.level[active], return_inverse=True)
     if len(present) < 2:

@@ -41,7 +41,7 @@ from .ordinal_model import OrdinalModel
 
 
 _MOST_COEF = 2_000
-"""Wider problems have no room for their information, and seldom a maximum."""
+"""Without a penalty, wider problems seldom have a maximum, and their information matrix takes much memory."""
 
 _BLOCK = 4_096
 _PARTS = 4
@@ -51,14 +51,14 @@ _COLLINEAR = 1e-10
 """Columns scaled to unit information are collinear when a combination of unit size has less than this."""
 
 _CONSTANT = 1e-24
-"""The square of rounding, with some to spare: a spread that small against a column's mean is none."""
+"""A column counts as constant where its variance is below this share of its squared mean: what rounding leaves."""
 
 _STILL = 1e-4
 """No score may move by more than this in the last step; Newton's method squares what is left."""
 
 _RUNAWAY = 0.1
 _NOTHING = 1e-8
-"""Steps that move a score by so much, for so small a gain a row, lead to infinity."""
+"""A step that moves some score by the first, and gains less than the second a row, is on its way to infinity."""
 
 
 @dataclass(frozen=True)

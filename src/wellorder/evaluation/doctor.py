@@ -277,7 +277,7 @@ def _n_others(grades: Grades) -> int:
 def _log_chance_of_numbers(grades: Grades) -> float:
     """Return the logarithm of the chance that a random order of every list is right: Π n_level! / n!."""
     rows = grades.pairs.active
-    group = np.zeros(len(rows), np.int64) if grades.group is None else grades.group[rows].astype(np.int64)
+    group = grades.list_codes[rows]
     _, in_cell = np.unique(group * len(grades.levels) + grades.level[rows], return_counts=True)
     return float(gammaln(in_cell + 1).sum() - gammaln(np.bincount(group) + 1).sum())
 
@@ -556,7 +556,7 @@ def _supervision(grades: Grades, table: Table) -> Iterator[tuple[str, str]]:
 def _n_tied(grades: Grades) -> int:
     """Count the pairs of one list with the same grade."""
     judged = grades.level >= 0
-    group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group.astype(np.int64)
+    group = grades.list_codes
     _, sizes = np.unique((group * (len(grades.levels) + 1) + grades.level)[judged], return_counts=True)
     return sum(n * (n - 1) // 2 for n in sizes.tolist())
 
@@ -601,7 +601,7 @@ def _lists(grades: Grades, table: Table) -> Iterator[Finding]:
 def _repeats(grades: Grades, table: Table) -> Iterator[Finding]:
     """Find rows with the same features: unlearnable if their grades differ, a leak if folds part them."""
     fingerprint = _row_fingerprints(table.X)
-    group = np.zeros(len(table), np.int64) if grades.group is None else grades.group
+    group = grades.list_codes
     _, copy_of = np.unique(fingerprint, return_inverse=True)
     judged = np.flatnonzero(grades.level >= 0)
     _, within = np.unique(_paired(group, copy_of)[judged], return_inverse=True)

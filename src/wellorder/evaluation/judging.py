@@ -15,7 +15,7 @@ import numpy as np
 from ..metrics import AnyMetric, Definition, Metric, comparison_roc, ndcg, order_error_rates, parse
 from ..order import Comparisons, Grades, Kind, Times, end_weights, refuse_beside
 from ..samples import Sample, pair_probabilities
-from ..scoring import advantage_of, gives_probabilities
+from ..scoring import WHO_GIVES_PROBABILITIES, advantage_of, gives_probabilities
 from ..sweeps import Array, Floats, Ints
 from .records import Curve, SwapTable
 
@@ -259,7 +259,7 @@ def _pair_weights(bins: Bins, grades: Grades) -> Array:
     """Sum the weight of all pairs of each two levels (lower, higher), within groups."""
     n_levels = len(bins.labels)
     judged = bins.level >= 0
-    group = np.zeros(len(bins), np.int64) if grades.group is None else grades.group.astype(np.int64)
+    group = grades.list_codes
     cell = group[judged] * n_levels + bins.level[judged]
     upper, lower = (
         np.bincount(cell, None if part is None else part[judged], minlength=grades.n_groups * n_levels)
@@ -369,19 +369,13 @@ def foretell(model: Any, X: Any, order: Grades | Comparisons) -> Foretold:
     return Foretold(pair_probabilities(model, X, order.left, order.right))
 
 
-_WHO_GIVES = {
-    "grades": "ProportionalOdds, OrderBoost(loss='proportional_odds'), PlugInRanker and classifiers do",
-    "comparisons": "CompareSVM(probability=True) and ratings do",
-}
-
-
 def refuse_without_probabilities(model: Any, metrics: Iterable[Metric], of: Kind) -> None:
     """Refuse metrics of probabilities for a model that gives none."""
     metric = wants_probabilities(metrics)
     if metric is not None and not gives_probabilities(model, of):
         raise ValueError(
-            f"{metric} judges probabilities, and {type(model).__name__} gives none; {_WHO_GIVES[of]}, or name a metric "
-            "of scores"
+            f"{metric} judges probabilities, and {type(model).__name__} gives none; {WHO_GIVES_PROBABILITIES[of]}, or "
+            "name a metric of scores"
         )
 
 
@@ -508,7 +502,7 @@ def _judged_foretold(metric: Metric, foretold: Foretold | None) -> Foretold | No
 def _are_all_tied(grades: Grades, scores: Floats) -> bool:
     """Say whether all rows of a list that are in a pair have the same score, in every list; O(n)."""
     rows = grades.pairs.active
-    group = np.zeros(len(rows), np.int32) if grades.group is None else grades.group[rows]
+    group = grades.list_codes[rows]
     lowest = np.full(grades.n_groups, np.inf)
     np.minimum.at(lowest, group, scores[rows])
     return bool(len(rows)) and bool((scores[rows] == lowest[group]).all())

@@ -222,7 +222,7 @@ class _Shuffled:
         if isinstance(order, Comparisons):
             rows = np.unique(np.concatenate([order.left, order.right])).astype(np.int64)
             return rows, np.zeros(len(rows), np.int64)
-        group = np.zeros(len(order), np.int64) if order.group is None else order.group.astype(np.int64)
+        group = order.list_codes
         rows = np.argsort(group, kind="stable")
         return rows, group[rows]
 

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from ..order import Comparisons, Grades, draw_pairs, refuse_beside
+from ..scoring import WHO_GIVES_PROBABILITIES
 from ..sweeps import Array, Floats
 from .style import LINES, PALETTE, WIDTH, Drawable, add_legend, axes_for, quieten, scores_of
 
@@ -107,7 +108,8 @@ class PairCalibrationDisplay(Drawable):
     ) -> PairCalibrationDisplay:
         """Let a fitted model predict pairs; a table of comparisons brings its own outcomes."""
         if not hasattr(estimator, "predict_proba"):
-            raise ValueError(f"{type(estimator).__name__} gives no probabilities; CompareSVM(probability=True) does")
+            who = WHO_GIVES_PROBABILITIES["comparisons"]
+            raise ValueError(f"{type(estimator).__name__} gives no probabilities; {who}")
         outcome = X.comparisons.outcome if y is None and hasattr(X, "comparisons") else y
         if outcome is None:
             raise ValueError("give the outcomes as y")

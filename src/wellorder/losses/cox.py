@@ -115,8 +115,8 @@ def make_risk_sets(times: Grades, ties: TiedEvents = "efron") -> RiskSets:
     """Sort rows, and say how tied events are counted: O(n log n). Grades are times that all ended with an event."""
     time = times.time if isinstance(times, Times) else times.level.astype(float)
     seen = times.event if isinstance(times, Times) else np.ones(len(times), bool)
-    given = np.ones(len(times)) if times.weight is None else times.weight
-    group = np.zeros(len(times), np.int64) if times.group is None else times.group.astype(np.int64)
+    given = times.row_weights
+    group = times.list_codes
     counted = np.flatnonzero(times.is_judged & (given > 0))
     rows = counted[np.lexsort((-time[counted], group[counted]))]
     n, stratum, event, weight = len(rows), group[rows], seen[rows], given[rows]

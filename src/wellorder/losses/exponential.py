@@ -12,7 +12,7 @@ _REACH = 250.0
 """Scores this far from their group's mean have e^{±s} as plain numbers, and so have all products of two."""
 
 _WEIGHT_REACH = 40.0
-"""The same of the logarithms of weights: up to four of them come on top."""
+"""How far the logarithms of weights may reach for that: up to four of them are added to the two scores."""
 
 
 class Exponential(PairLoss):

@@ -19,7 +19,7 @@ class PlaceRisk:
 
     def __init__(self, loss: HeldLoss, grades: Grades, terms: SwapTerms) -> None:
         self._loss = loss
-        group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+        group = grades.list_codes
         taking = np.ones(len(grades), bool) if grades.weight is None else grades.weight > 0
         rows = np.flatnonzero((grades.level >= 0) & taking)
         gain = terms.gain[grades.level[rows]]

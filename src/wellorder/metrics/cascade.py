@@ -84,7 +84,7 @@ def expected_reciprocal_rank_of(
         going_on[group] = chance
     best = np.zeros(len(lists.sizes))
     judged = np.flatnonzero(grades.level >= 0)
-    group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group
+    group = grades.list_codes
     np.maximum.at(best, group[judged], stops[grades.level[judged]])
     return list_values(np.clip(value, 0.0, 1.0), best > 0, lists.sizes, empty)
 

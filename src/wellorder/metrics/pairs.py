@@ -229,7 +229,7 @@ def each_edge_the_same(grades: Grades) -> GradedPairs:
     """
     refuse_two_weights("a mean over pairs of levels", grades)
     if grades.group is None and _edges(grades.graph) is None:
-        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
+        weight = grades.row_weights
         judged = grades.level >= 0
         of_level = np.bincount(grades.level[judged], weight[judged], minlength=1)
         share: Floats = np.zeros(len(grades))
@@ -914,7 +914,7 @@ def kendall_tau_of(
         return TauParts(grades, values) if _some_differ(grades, values) else _ALL_EQUAL
     untied = _untied_by_row(grades, values)
     pairs, _ = grades.pairs.in_range
-    group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+    group = grades.list_codes
 
     def by_group(of_row: Floats) -> Floats:
         return np.bincount(group, 0.5 * of_row, minlength=grades.n_groups).astype(float)
@@ -980,13 +980,13 @@ def _untied(grades: Grades, scores: Floats) -> tuple[Floats, Ints]:
     """Sum ω_i ω_j, in each group, over the pairs of rows with different scores; as totals · 2^exponents."""
     if is_tensor(scores):
         judged = np.flatnonzero(grades.level >= 0)
-        weight = np.ones(len(grades)) if grades.weight is None else grades.weight
-        group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+        weight = grades.row_weights
+        group = grades.list_codes
         group, weight = beside(scores, group[judged]), beside(scores, weight[judged])
         run_group, of_run = run_weights(scores[beside(scores, judged)], group, weight)
     else:
         lists = make_lists(grades, scores)
-        weight = np.ones(len(lists.rows)) if grades.weight is None else grades.weight[lists.rows]
+        weight = grades.row_weights[lists.rows]
         run_group, of_run = lists.run_group, lists.run_sums(weight)
     exponent = product_exponents(of_run, run_group, grades.n_groups)
     of_run = np.ldexp(of_run, -exponent[run_group] // 2)

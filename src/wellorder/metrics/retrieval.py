@@ -155,7 +155,7 @@ def judged_lists(name: str, y: Any, scores: Any, groups: Any, positive: Any) -> 
     lists, judged = make_lists(grades, scores), grades.level >= 0
     relevant = np.append(relevant_levels(grades, positive) if judged.any() else [], False).astype(bool)  # level −1: not
     hits = lists.run_sums(relevant[lists.level].astype(np.int64))
-    group = np.zeros(len(grades), np.int32) if grades.group is None else grades.group
+    group = grades.list_codes
     return lists, hits, np.bincount(group[relevant[grades.level]], minlength=len(lists.sizes))
 
 

@@ -14,7 +14,7 @@ from .columns import (
     read_column,
     refuse_lost_weights,
 )
-from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share
+from .comparisons import Comparisons, ComparisonSummary, check_outcomes, direction_share, outcomes_told
 from .consistent import ConsistentPairs, make_consistent
 from .grades import Grades, Supervision, refuse_beside
 from .graph import NAMED, CostTable, Full, OrderGraph, Scale, as_graph, separable, shown, violation
@@ -107,6 +107,7 @@ __all__ = [
     "number_names",
     "number_objects",
     "number_values",
+    "outcomes_told",
     "own_order",
     "product_exponents",
     "read_column",

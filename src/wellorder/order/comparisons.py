@@ -273,3 +273,8 @@ def direction_share(pairs: ListedPairs, scores: Floats, *, wrong: bool = False) 
     right = scores[pairs.high] > scores[pairs.low]
     weight, _ = near_one(pairs.weight)
     return float(weight[right != wrong].sum() / weight.sum())
+
+
+def outcomes_told(differences: Floats, threshold: float = 0.0) -> Ints:
+    """Return the outcomes that differences, right less left, stand for: 0 within the threshold, else their signs."""
+    return np.where(np.abs(differences) > threshold, np.sign(differences), 0).astype(np.int64)

@@ -112,6 +112,16 @@ class Grades:
         return self.group
 
     @property
+    def list_codes(self) -> Ints:
+        """The group of each row as a number from 0 on, which may be multiplied: zeros where all rows are one group."""
+        return np.zeros(len(self), np.int64) if self.group is None else self.group.astype(np.int64)
+
+    @property
+    def row_weights(self) -> Floats:
+        """The weight ω of each row: ones where none were given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
     def is_judged(self) -> Bools:
         """Whether each row has a grade: others say nothing."""
         return self.level >= 0

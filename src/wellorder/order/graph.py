@@ -176,7 +176,7 @@ _MOST_FITTED = 60
 """Up to this many levels the nearest separable costs are looked for: K²/2 residuals of 2K numbers."""
 
 _GAUGE = 1e-4
-"""How much the weights are drawn to one: enough to choose among those that give the same costs."""
+"""Weight of a penalty that draws the weights to one: many of them give the same costs, and it picks one."""
 
 _RTOL = 1e-9
 

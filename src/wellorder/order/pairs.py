@@ -301,13 +301,13 @@ def _in_pairs(cell: Ints, cell_group: Ints, pairs: CellPairs | None, ends: Ends)
 
 
 _WIDE = 1 << 16
-"""More than any two binary exponents of floating-point numbers lie apart, that of zero among them."""
+"""More than the distance between any two binary exponents, that of zero included: groups this far apart do not mix."""
 
 _NOTHING = -(1 << 14)
-"""The binary exponent of zero: sums with it lie below half of it, and those of any other three numbers above."""
+"""Stands for zero's binary exponent: a sum of exponents is below half of it if, and only if, a zero takes part."""
 
 _COMFORTABLE = 500
-"""Sums of numbers that are less than two to this power, or more than one over it, need no care."""
+"""Exponents of products up to which sums neither overflow nor underflow; beyond it, they are scaled first."""
 
 
 def _exponents(weight: Floats) -> Ints:

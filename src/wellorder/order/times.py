@@ -16,7 +16,7 @@ from .pairs import EndWeights
 Weighting = Literal["harrell", "uno"]
 
 _ROWS_OF_A_STRATUM = 20
-"""Strata of fewer rows than this, in the mean, would have hardly a pair in a fold."""
+"""Strata with fewer rows than this on average stay whole in folds: cut up, hardly a fold would hold a pair of them."""
 
 
 class KaplanMeier(NamedTuple):

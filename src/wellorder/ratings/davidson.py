@@ -27,10 +27,10 @@ _MOST_PRODUCTS = 500
 """Products with the Hessian in one Newton step, at most."""
 
 _LIGHT = 60
-"""Weights down to one over two to this power are taken as they are."""
+"""Weights down to 2 to the minus this are not rescaled."""
 
 _MOST_WEIGHT = 1e15
-"""More repetitions than this of a player's games leave a ridge of one, or less, no digit."""
+"""Where a player's games weigh more than this, against a ridge of one or less, the ridge is lost to rounding."""
 
 _ROUNDING = 1e-13
 """What rounding leaves of a derivative, against the weights that it is summed from."""
@@ -211,7 +211,7 @@ def _newton_step(bend: Bend, gradient: Floats, accuracy: float) -> Floats:
 
 
 _DENSE = 4
-"""Up to so many possible games for each that was played, they are counted in a table of all that are possible."""
+"""Games are counted in a table of all possible ones, as long as it has at most this many entries a game played."""
 
 
 def merge_games(players: Ints, outcome: Ints, weight: Floats) -> tuple[Ints, Ints, Floats]:

@@ -471,10 +471,11 @@ RECENT = 20_000
 """Of so many games at most it is kept how the players stood before them, and how they ended: the latest."""
 
 _LEAST_SLOPE = 0.1
-"""With a slope below this, ratings say next to nothing, and a side would be worth any number of their points."""
+"""What a side is worth is computed with at least this slope: below it, ratings say next to nothing, and a side would be
+worth any number of points."""
 
 _REIN = 1.0
-"""How strongly the slope is held to the system's own, in squares of it: nothing beside a thousand games."""
+"""Weight of a quadratic penalty that holds the slope near the system's own: nothing beside a thousand games."""
 
 
 class StreamedSystem(RatingSystem):

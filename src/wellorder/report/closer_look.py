@@ -590,7 +590,7 @@ def _differences(table: AnyTable, leader: HeldOut) -> ScoreDifferencesDisplay | 
 def _lists_of_folds(table: Table, leader: HeldOut) -> Grades:
     """Return the grades of held-out rows, of which those of one list and one fold are compared."""
     grades = table.grades()
-    group = np.zeros(len(grades), np.int64) if grades.group is None else grades.group.astype(np.int64)
+    group = grades.list_codes
     lists = group[leader.rows] * (leader.fold.max() + 1) + leader.fold
     level = np.where(grades.level[leader.rows] >= 0, grades.level[leader.rows].astype(float), np.nan)
     return Grades(level, lists)

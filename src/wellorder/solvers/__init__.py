@@ -14,15 +14,16 @@ from .boosting import (
     diagonal_step,
 )
 from .interior import InteriorSolution, RowLooks, interior_looks
-from .newton import IDENTITY, Preconditioner, diagonal, invert, newton_cg, some_rows
+from .newton import IDENTITY, Preconditioner, diagonal, diagonal_of, invert, newton_cg, some_rows
 from .partitioned import PartitionedProblem, pose_problem
 from .planes import cutting_plane, gap_between, smooth_ever_less, solver_for
 from .problem import Objective, Point, Problem, RowProblem, SolveResult, make_problem
 from .signed import signed_newton
-from .stages import coarse_to_fine
+from .stages import COARSE_TOL, coarse_to_fine, landmark_count
 from .tree_boosting import LONGEST_LIST, TreeShape, boost_trees, lambdarank_trees, regression_trees
 
 __all__ = [
+    "COARSE_TOL",
     "IDENTITY",
     "LONGEST_LIST",
     "STEP_RULES",
@@ -47,11 +48,13 @@ __all__ = [
     "coarse_to_fine",
     "cutting_plane",
     "diagonal",
+    "diagonal_of",
     "diagonal_step",
     "gap_between",
     "interior_looks",
     "invert",
     "lambdarank_trees",
+    "landmark_count",
     "make_problem",
     "newton_cg",
     "pose_problem",

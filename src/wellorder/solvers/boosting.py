@@ -283,7 +283,7 @@ _LEAST_PULL = 1e-12
 """A step whose pull is this part of the risk is rounding."""
 
 _PURE = 1e-6
-"""How near to ±1 the pull is taken to be at most: a step that orders all pairs would weigh infinitely much."""
+"""The pull is kept this far from ±1, where a piece orders all pairs and its step would be infinite."""
 
 
 def bound_step(risk: Risk, scores: Floats, here: SlopesAt, values: Floats) -> tuple[float, Floats, SlopesAt]:

@@ -102,16 +102,20 @@ def diagonal(problem: Objective, at: Point) -> Preconditioner:
     and unlike Σ_i H_ii x_ik² it does not mistake a column's distance from zero for its spread.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        total, mean, squares = problem.spread(at)
-        spread = np.maximum(squares - mean**2, 1e-8 * squares)
-        scale = 1.0 + problem.strength * total * spread
+        scale = diagonal_of(problem.strength, *problem.spread(at))
+    return Preconditioner(lambda residual: residual / scale, resembles=False)
+
+
+def diagonal_of(strength: float, total: float, mean: Floats, squares: Floats) -> Floats:
+    """Return 1 + strength · total · variance of each column, from its mean and mean square by the weights H_ii."""
+    scale = 1.0 + strength * total * np.maximum(squares - mean**2, 1e-8 * squares)
     if not np.isfinite(scale).all():
         column = int(np.flatnonzero(~np.isfinite(scale))[0])
         raise ValueError(
             f"column {column} of X holds values so large that their squares overflow; scale the columns of X "
             "(StandardScaler)"
         )
-    return Preconditioner(lambda residual: residual / scale, resembles=False)
+    return np.asarray(scale)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -126,16 +130,16 @@ _TRUNCATION = 0.25
 _MOST_PRODUCTS = 500
 
 _CREDIBLE = 2.0
-"""A preconditioner is taken for the Hessian while no step of conjugate gradients is longer than this."""
+"""M is trusted to be within this factor of the Hessian, as long as no step of conjugate gradients was longer."""
 
 _CONTRACTS = 0.25
-"""Steps without products with the Hessian go on while ⟨g, M⁻¹ g⟩ falls to this share, or less, from one to the next."""
+"""Steps −M⁻¹g, which need no product with the Hessian, go on while ⟨g, M⁻¹g⟩ falls to this share or less in each."""
 
 _ONE_LOOK = 0.6
-"""The share of the tolerance that may be left where one such step alone bears M out."""
+"""Where a single such step is all that supports M, the gap must be below this share of the tolerance."""
 
 _FURTHER = 0.01
-"""What a step may leave ungained, of what is left in the end, where the gradient itself must become small."""
+"""Where the gradient itself must become small, a step may leave no more than this share of the tolerance ungained."""
 
 _ROUNDING = 1e-12
 """Relative decreases of the objective that floating point may hide."""

@@ -30,7 +30,7 @@ from .stages import coarse_to_fine
 
 
 _NO_BOUND = 1e15
-"""A sum of shares that is never reached; the library complains, on the standard error stream, of larger numbers."""
+"""Stands for no bound on the planes' shares; the library complains of larger numbers on the standard error stream."""
 
 
 def simplex_qp(gram: Floats, linear: Floats, most: float = 1.0) -> Floats:
@@ -126,10 +126,10 @@ class Planes:
 logger = logging.getLogger(__name__)
 
 _CORNERS = 0.02, 0.5
-"""How much of the hinge is smoothed at first, in units of its margin: at least and at most."""
+"""Least and greatest width of the first stage's rounded corner, in units of the margin."""
 
 _SHRINK = 0.05, 0.5
-"""The corner becomes at most and at least so much smaller from stage to stage."""
+"""From stage to stage, the corner's width is multiplied by a factor between these two."""
 
 _SMALLEST_CORNER = 1e-4
 """Beyond this, floating point has the better of a risk over all pairs."""
@@ -301,10 +301,10 @@ _CUT_AHEAD = 0.1
 """Planes are cut this far from the best function towards the model's minimiser."""
 
 _PATIENCE = 50
-"""Rounds that show at what pace the gap falls."""
+"""The pace at which the gap falls is measured over this many rounds."""
 
 _FASTER = 3.0
-"""How many times faster it may yet fall."""
+"""The gap is given up on if it stayed too large even when falling this many times as fast as of late."""
 
 
 def cutting_plane(

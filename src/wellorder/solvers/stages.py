@@ -24,8 +24,9 @@ _RATIO = 8
 _LARGE_RATIO = 12
 _MANY_ROWS = 10_000
 _VERY_MANY_ROWS = 150_000
-"""Each sample has this many times fewer rows than the next: fewer by less where rows are few, and the sample's optimum
-farther off, and where they are very many, and a step over all of them costs more than all samples."""
+"""How many times fewer rows each sample has than the next larger one. The large ratio serves from many rows on, where a
+sample's optimum is close enough; beyond very many, a step over all rows costs more than all samples together, and the
+small one serves again."""
 
 _FEWEST_ROWS = 400
 _ROWS_PER_COEF = 8
@@ -42,7 +43,7 @@ _MOST_HESSIAN_ROWS = 32_000
 _MOST_LADDER_ENTRIES = 1_000_000
 """The Hessian is taken anew over samples up to this size; with very many levels it costs several times more."""
 
-_COARSE_TOL = 1e-2
+COARSE_TOL = 1e-2
 """How well a kernel problem is solved over the sample that gives its start."""
 
 _FEWEST_LANDMARKS = 200
@@ -59,13 +60,15 @@ _LARGEST_C = 10_000.0
 
 _COARSER = 2
 _NO_LARGER = 0.75
-"""A sample of so many times fewer rows gives the start then, unless every cell's least rows make it nearly as large."""
+"""Such a problem starts from a sample of half the rows; not where the least rows of every cell make the sample nearly
+as large (over this share of all)."""
 
 _MOST_ALONE = 4_000
 """Rows of a kernel matrix up to which one thread is enough for its factors."""
 
 _FEW_GROUPS = 10
-"""Scores that move alike in a group cost nothing, which the diagonal does not know: a direction for each group."""
+"""Up to this many groups are solved by that factor: moving all scores of a group alike costs nothing, which a diagonal
+cannot know, so that each group needs a direction of its own."""
 
 _STEPS = 3
 """Newton steps with one factor: by then, other pairs are within the margin."""
@@ -127,27 +130,38 @@ def _is_cheap(sample: Objective) -> bool:
     return not ladder or sample.n_active * sample.space.n_coef <= _MOST_LADDER_ENTRIES
 
 
+def landmark_count(problem: Problem) -> int:
+    """Return how many rows precondition a kernel problem, the more the larger C; 0 where they would be too few."""
+    # the larger C, the more of the kernel's tail matters
+    share = min(0.5, max(_c_of(problem), 1.0) ** 0.25 / _RATIO)
+    size = int(min(problem.space.n_rows * share, _MOST_LANDMARKS))
+    return size if size >= _FEWEST_LANDMARKS else 0
+
+
+def _c_of(problem: Problem) -> float:
+    """Return C, where C·n is the weight of the mean loss."""
+    return problem.strength * problem.pairs.total / problem.pairs.mass
+
+
 def _kernel(
     problem: Problem, space: KernelSpace, start: Floats | None, certain: bool, settings: _StageSettings
 ) -> SolveResult:
     """Precondition a kernel problem by one sample; the larger C, the more products that saves."""
-    pairs = problem.pairs
-    # C·n is the weight of the mean loss; the larger C, the more of the kernel's tail matters
-    C = problem.strength * pairs.total / pairs.mass
+    pairs, C = problem.pairs, _c_of(problem)
     graded = isinstance(pairs, GradedPairs) and pairs.cells.n_groups <= _FEW_GROUPS
     if graded and _LARGE_C <= C <= _LARGEST_C and _FEWEST_LANDMARKS <= space.n_rows <= _MOST_FACTORED:
         # its triangles are solved in many short turns, for each of which BLAS's threads would wait for each other
         with one_blas_thread(when=space.n_rows <= _MOST_ALONE):
             return _kernel_by_rows(problem, space, start, certain, settings)
-    size = int(min(space.n_rows * min(0.5, max(C, 1.0) ** 0.25 / _RATIO), _MOST_LANDMARKS))
-    if size < _FEWEST_LANDMARKS or not isinstance(pairs, GradedPairs):
+    size = landmark_count(problem)
+    if not size or not isinstance(pairs, GradedPairs):
         return newton_cg(problem, start=start, certain=certain, **settings)
     rows, some = pairs.sample(size, np.random.default_rng(0))
     if some.n_pairs == 0:
         return newton_cg(problem, start=start, certain=certain, **settings)
     lines = space.lines(rows)
     sample = problem.restricted(KernelSpace(np.ascontiguousarray(lines[:, rows])), some)
-    coarse = newton_cg(sample, tol=max(settings["tol"], _COARSE_TOL), max_iter=settings["max_iter"])
+    coarse = newton_cg(sample, tol=max(settings["tol"], COARSE_TOL), max_iter=settings["max_iter"])
     if start is None:
         start = np.zeros(space.n_coef)
         start[rows] = coarse.coef
@@ -171,7 +185,7 @@ def _kernel_by_rows(
         rows, some = pairs.sample(size, np.random.default_rng(0))
         if some.n_pairs and len(rows) <= _NO_LARGER * space.n_rows:
             sample = problem.restricted(KernelSpace(np.ascontiguousarray(space.lines(rows)[:, rows])), some)
-            roughly: _StageSettings = {"tol": max(settings["tol"], _COARSE_TOL), "max_iter": settings["max_iter"]}
+            roughly: _StageSettings = {"tol": max(settings["tol"], COARSE_TOL), "max_iter": settings["max_iter"]}
             assert isinstance(sample.space, KernelSpace)
             start = np.zeros(space.n_coef)
             start[rows] = _kernel_by_rows(sample, sample.space, None, False, roughly).coef

@@ -28,7 +28,7 @@ _MOST_GROWTH = 2
 """Partitions may become this many times longer so that groups stay whole."""
 
 _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
-"""A score vector is sent inside the tasks that need it, so that a task can be run again elsewhere."""
+"""Dask warns of large tasks; these carry the scores that they need, so that each can be run again elsewhere."""
 
 
 class DaskSpace:

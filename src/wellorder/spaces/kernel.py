@@ -234,7 +234,7 @@ class KernelSpace:
 
 _FEWEST_LANDMARKS = 300
 _PER_ROOT = 10.0
-"""Landmarks for the root of each row: a function that more rows can tell needs more of them."""
+"""Landmarks per √n: more rows can tell a finer function, which needs more landmarks."""
 
 _MOST_FEATURES = 30_000_000
 """Numbers in all features of all rows: 240 MB; beyond, landmarks become fewer again."""

@@ -35,8 +35,8 @@ _LOOKED_AT = 1_000
 """Rows that show where a column lies."""
 
 _FAR = {4: 30.0, 8: 1e3}
-"""A column lies far from zero where its middle is so many times its range, by the bytes of a number: squares lose twice
-as many digits."""
+"""A column lies far from zero where its middle is more than this many times its range, by the bytes of a number;
+squares lose twice as many digits as the values do."""
 
 
 class LinearSpace:

@@ -32,7 +32,7 @@ _FINE = 1e-3
 """How exactly standard deviations among judges are found."""
 
 _HASTE = 8.0
-"""Steps of EM that are taken at once, at most."""
+"""EM's steps are lengthened up to this many times, while none of them turns back."""
 
 _OWN_STEPS = 3
 """Newton's steps in a judge's own parameters, from close by."""

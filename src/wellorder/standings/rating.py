@@ -44,7 +44,7 @@ from .sureness import (
 from .votes import Votes, merge
 
 _FEW_CLUSTERS = 30
-"""With fewer, somebody should know."""
+"""With fewer clusters than this, a note says that standard errors are rough."""
 
 
 def rate(

@@ -27,7 +27,7 @@ from .sureness import inverse_if_sure, least_pivot
 from .votes import Votes, merge
 
 _THIN = 1e-6
-"""Information of a parameter, against its votes' at even odds, below which an estimate may be infinite."""
+"""An estimate may be infinite where its information is below this share of what its votes would have at even odds."""
 
 _FAR = 40.0
 """Log-odds that are as good as infinite."""

@@ -16,7 +16,7 @@ Ints: TypeAlias = NDArray[np.integer[Any]]
 """int32, which is enough to number two thousand million rows, cells or positions; what is counted is int64"""
 
 Bools: TypeAlias = NDArray[np.bool_]
-"""which of them"""
+"""a mask: which rows, levels or columns are meant"""
 
 Array: TypeAlias = NDArray[Any]
 """any dtype: what a user gives, labels and text; elsewhere a type that accepts everything would check nothing"""
@@ -47,7 +47,7 @@ def near_one(weights: Floats) -> tuple[Floats, int]:
 
 
 ALONE = 8_192
-"""Products of so many numbers BLAS makes on the calling thread; more of them wake others, which then spin for more."""
+"""Up to this many entries BLAS multiplies on the calling thread; for more it wakes others, which keep spinning."""
 
 
 def dot(a: Floats, b: Floats) -> float:

@@ -29,7 +29,7 @@ LOGIT = math.log(10.0) / 400.0
 """A rating point in natural log-odds."""
 
 _FAR = 30.0
-"""Log-odds are held within this, so that even such a game says a little."""
+"""Log-odds of a game are clipped to ± this: beyond it, its information p(1 − p) would come close to zero."""
 
 _CLOSE = 1e-10
 """How closely the logarithm of a squared volatility is found."""
@@ -280,7 +280,7 @@ _COMPILED = {name: jit(sweep) for name, sweep in _PLAIN.items()}
 """The same lines, compiled when they are first called."""
 
 _GAMES_PER_ROW = 10
-"""Plain Python rates so many games in the time that a row of other sweeps is worth: some 50,000 before Numba pays."""
+"""A game counts as a tenth of a row when the form of the sweep is chosen: from some 50,000 games on, Numba pays."""
 
 
 def game_sweep(name: str, n_games: int) -> Callable[..., Any]:

@@ -174,10 +174,10 @@ _ROWS = 256
 """Rows that go through all trees together: few enough to stay near the processor."""
 
 _APART = 8
-"""Numbers between the columns of a block: at a distance of a power of two they would drive each other out."""
+"""Padding after each column of a block: columns a power of two apart would evict each other from the cache."""
 
 _SWEPT = 1_023
-"""Nodes of a tree up to which it is swept."""
+"""Up to this many nodes a tree is swept node by node, all rows at once; in larger ones each row walks by itself."""
 
 
 @jit
