@@ -20,8 +20,8 @@ from ..metrics import swapped_pairs
 from ..order import Clicks, Grades, Times
 from ..sweeps import Floats, Ints
 from ..writing import counted, write_percent
-from .accounts import html_row
 from .evidence import scattered
+from .readable import html_row
 from .tasks import AnyTable
 
 # --------------------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
 from ..writing import counted, one_line
-from .accounts import Account
 from .attribution import (
     FrameMixtures,
     Mixtures,
@@ -50,6 +49,7 @@ from .attribution import (
     scores_rows_alone,
 )
 from .judging import threshold_of
+from .readable import Readable
 
 # --------------------------------------------------------------------------------------------------
 # Long names, cut to fit and still told apart.
@@ -151,7 +151,7 @@ class Contribution:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Account):
+class Explanation(Readable):
     """Why a stands above b, or below it.
 
     Attributes
