@@ -49,7 +49,7 @@ def as_options(message: str) -> str:
             return option
         return f"{option} {shlex.quote(value)}"
 
-    return _OPTION.sub(written, message)
+    return _OPTION.sub(written, message).replace("`groups`", "--group")
 
 
 # --------------------------------------------------------------------------------------------------
