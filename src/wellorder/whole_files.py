@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 _LONGEST = 50
-"""Letters of a file's name that its temporary one has, too: with four bytes each, the name stays a name."""
+"""Characters of the target's name kept in the temporary name, so it stays under the file system's limit."""
 
 
 @contextmanager

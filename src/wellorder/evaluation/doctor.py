@@ -410,7 +410,7 @@ def _about_times(times: Times) -> Iterator[Finding]:
 
 
 _FEW_IN_TRUTH = 0.25
-"""Weights by which clicks are worth less than this share of as many equal ones are said."""
+"""Warn if the weighted clicks' effective sample size is below this share of their number."""
 
 
 def _of_clicks(clicks: Clicks) -> Iterator[tuple[str, str]]:

@@ -445,7 +445,7 @@ def _row_variance(first: Influence, others: Influence, sources: list[Ints], n_ro
 
 
 MOST_SHUFFLED = 1_000
-"""Of more columns than this, only some are shuffled: those that contribute most, or that are named."""
+"""With more columns, only the named ones or those that contribute most are shuffled."""
 
 _SHUFFLED_OF_MANY = 200
 
