@@ -38,8 +38,6 @@ class Size:
     """Whether it may say something who stands on the left: not where the winner always stands on the same side."""
     two_weights: bool = False
     """Whether rows weigh one thing where they stand above and another where they stand below."""
-    has_times: bool = False
-    """Whether rows are times, some of them censored."""
 
 
 # --------------------------------------------------------------------------------------------------

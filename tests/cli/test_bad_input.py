@@ -39,6 +39,10 @@ BAD = {
     ),
     "no target": (["fit", "wines.csv", "--drop", "name", "-o", "m.wo"], "--target"),
     "a column of names": (["fit", "wines.csv", "--target", "quality", "-o", "m.wo"], "--item"),
+    "rows that are a group each": (
+        ["fit", "wines.csv", "--target", "quality", "--group", "name", "-o", "m.wo"],
+        "check that --group names lists",
+    ),
     "an unknown metric": (
         ["compare", "wines.csv", "--target", "quality", "--item", "name", "--metric", "ndgc"],
         "no metric 'ndgc'",

@@ -68,6 +68,11 @@ def test_rows_without_names_go_by_their_number(run, wines):
     found = run("explain", "plain.wo", wines, "row 4", "row 8", "--top", 1)
     assert found.code == 0
     assert "row 4 stands " in found.out
+    for unknown in ("5000", "wine 4"):
+        wrong = run("explain", "plain.wo", wines, "1", unknown).err
+        assert f"there is no item {unknown!r} in" in wrong
+        assert "its rows are numbered from 1 to " in wrong
+        assert "row 2" not in wrong  # numbers up to the last say it all
 
 
 def test_names_that_occur_in_several_lists_need_the_list(run, tmp_path):

@@ -56,6 +56,14 @@ def test_scores_are_those_of_the_model(models: list[Small]) -> None:
             np.testing.assert_allclose(got, want, rtol=0, atol=1e-13 * np.abs(want).max(), err_msg=small.name)
 
 
+def grade_places(form: forms.Form, rows: Any) -> Any:
+    """Return the place of each row's grade among the form's labels."""
+    grades, columns = form.grades, forms.read_rows(form, rows)
+    if grades.cuts is not None:
+        return np.searchsorted(grades.cuts, forms.score_columns(form.score, columns), side="left")
+    return forms.chances_of(grades.chances, columns).argmax(axis=1)
+
+
 def test_grades_and_their_probabilities_are_those_of_the_model(models: list[Small]) -> None:
     seen = set()
     for small, form in formed(models):
@@ -63,7 +71,7 @@ def test_grades_and_their_probabilities_are_those_of_the_model(models: list[Smal
         if grades is None:
             continue
         if grades.cuts is not None or grades.likeliest:
-            labels = [grades.labels[place] for place in forms.grade_places(form, given)]
+            labels = [grades.labels[place] for place in grade_places(form, given)]
             assert labels == small.model.predict(small.rows).tolist(), small.name
             seen.add("grades")
         if grades.chances is not None:

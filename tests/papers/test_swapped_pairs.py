@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 from wellorder.cli.main import main
 from wellorder.data import DataError
 from wellorder.estimators import RankSVM, SwapSVM
 from wellorder.evaluation import Record, read_records
+from wellorder.order import Grades
 from wellorder.papers.reproducing import reproduce
 from wellorder.papers.running import PaperRun
-from wellorder.papers.swapped_pairs import argmax, page, protocol
+from wellorder.papers.swapped_pairs import Binned, Pointwise, argmax, page, protocol
 from wellorder.papers.swapped_pairs.page import OverSets, TableOne
 from wellorder.papers.swapped_pairs.protocol import DATA_SETS, METHODS, DataSet, SumRankSVM, SumSwapSVM
 
@@ -45,6 +47,17 @@ def run_table(folder, **options):
         "swapped-pairs", folder, parts=["table-1"], quick=True, records=folder / "r.jsonl", n_jobs=1, **options
     )
     return TableOne(found.parts["table-1"].records)
+
+
+@pytest.mark.parametrize("make", [lambda: Pointwise(LinearRegression()), lambda: Binned(RankSVM(tol=1e-6))])
+def test_rows_without_a_grade_teach_nothing(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=40)
+    y[:8] = np.nan
+    for given in (Grades(y), y):
+        found = make().fit(X, given).decision_function(X)
+        np.testing.assert_allclose(found, make().fit(X[8:], y[8:]).decision_function(X))
 
 
 def test_every_method_meets_the_same_hold_outs(small):

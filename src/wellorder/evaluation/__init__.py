@@ -1,7 +1,6 @@
 """How far to trust an ordering: splits, searches, records, tests and leaderboards."""
 
 from ..methods import Grid as Grid, Method, Size
-from .accounts import html_row as html_row
 from .across import MeansAcross as MeansAcross, means_across as means_across
 from .attribution import scores_rows_alone as scores_rows_alone
 from .board_run import Plan, Progress
@@ -53,6 +52,7 @@ from .learning_curves import LearningCurve, learning_curve, table_curve as table
 from .mattering import ColumnImportance, Importance, importance
 from .methods import METHODS, find_method, grid_of as grid_of, make_seeded as make_seeded
 from .queries import RUN_METRICS, RunDifference, by_query, compare_runs, evaluate_run, randomisation_test
+from .readable import html_row as html_row
 from .records import Curve, Json as Json, Record, RecordFile, SwapTable, plain as plain, read_records
 from .searching import GridPoint as GridPoint, OutOfTime, SearchResult, search
 from .significance import (

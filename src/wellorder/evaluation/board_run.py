@@ -46,15 +46,15 @@ from .trials import (
 
 
 Needs: TypeAlias = tuple[float, ...]
-"""Seconds that a method would like on a split, the most urgent first, each with those before it: as far as they are
-cheap; for its fit; for the search of one that may lead; for that of any. Infinite where nobody knows an end."""
+"""Cumulative seconds that a method wants on one split, the most urgent first: a cheap share of the time, one fit, a
+search if it may still lead, a search in any case. Infinite: unknown."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds by the clock for a whole comparison; None: as long as it takes.
+    """Seconds of wall-clock time for a whole comparison; None: no limit.
 
-    Times of trials add up to more where J trials run side by side: S seconds of them pass in S / J.
+    Where J trials run side by side, S seconds of trials pass in S / J seconds by the clock.
     """
 
     seconds: float | None
@@ -269,31 +269,31 @@ _PLANNED_AT_ONCE = 20
 """Splits whose trials are handed to several processes together: enough that none waits long for the last."""
 
 _MARGIN = 0.95
-"""The part of its limit after which a fit is told to end: none ends at once."""
+"""A fit is told to stop at this share of its limit, as stopping takes time."""
 
 _FEW_ROWS = 200
-"""Of fewer than these, all methods are quick."""
+"""With fewer rows than this, every method is quick."""
 
 _FOR_PILOT = 0.05
-"""The part of the time that it may take to find out what each method takes."""
+"""The share of the time that may be spent on finding out how long each method takes."""
 
 _CHEAP = 0.5
-"""The part of an equal share of the time that any method may take before dearer ones are thought of."""
+"""The share of an equal time slice that any method may use before expensive ones are considered."""
 
 _CHEAP_BEHIND = 0.1
-"""The same for one that is far behind."""
+"""The same share for a method that is far behind."""
 
 _SLACK = 1.5
-"""How many times what it is reckoned to need a method may take: it may need a little more."""
+"""A method may use this multiple of its estimated time."""
 
 _AS_GOOD = 0.5
-"""The part of what it had on other splits that a method must have had, where it is cut short, to be compared."""
+"""A fit cut short is compared only if it had this share of the time that it had on other splits."""
 
 _AT_LEAST = 2.0
-"""How many times as long as it has taken so far a fit is reckoned to take that has not ended yet."""
+"""An unfinished fit is assumed to need this multiple of the time that it has used."""
 
 _FAR = 2.0
-"""Standard errors behind the best from which on a search is left to those that may lead."""
+"""A method that is this many standard errors or more behind the best is searched only if time is left."""
 
 _NOT_ITS_TURN = "the comparison was stopped before its turn"
 

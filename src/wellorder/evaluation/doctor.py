@@ -20,8 +20,8 @@ from ..metrics import swapped_pairs
 from ..order import Clicks, Grades, Times
 from ..sweeps import Floats, Ints
 from ..writing import counted, write_percent
-from .accounts import html_row
 from .evidence import scattered
+from .readable import html_row
 from .tasks import AnyTable
 
 # --------------------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ def _about_times(times: Times) -> Iterator[Finding]:
 
 
 _FEW_IN_TRUTH = 0.25
-"""Weights by which clicks are worth less than this share of as many equal ones are said."""
+"""Warn if the weighted clicks' effective sample size is below this share of their number."""
 
 
 def _of_clicks(clicks: Clicks) -> Iterator[tuple[str, str]]:

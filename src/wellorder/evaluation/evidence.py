@@ -55,7 +55,7 @@ from .splits import folds
 
 
 MOST_UNITS = 1_024
-"""More units than this are put together at random: of independent ones, the sums are as independent."""
+"""Up to this many units are kept one by one; beyond, units are summed in random bins, which are as independent."""
 
 
 def keep_parts(

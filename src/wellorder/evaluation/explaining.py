@@ -38,7 +38,6 @@ from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Array, Floats, Ints
 from ..writing import counted, one_line
-from .accounts import Account
 from .attribution import (
     FrameMixtures,
     Mixtures,
@@ -50,6 +49,7 @@ from .attribution import (
     scores_rows_alone,
 )
 from .judging import threshold_of
+from .readable import Readable
 
 # --------------------------------------------------------------------------------------------------
 # Long names, cut to fit and still told apart.
@@ -151,7 +151,7 @@ class Contribution:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Account):
+class Explanation(Readable):
     """Why a stands above b, or below it.
 
     Attributes
@@ -409,9 +409,11 @@ def _row(which: Any, n: int, names: Any, source: str, among: Any = None) -> int:
             raise ValueError(f"row {numbered[1]} of {source} stands in another list; name one of this list")
         return int(numbered[1]) - 1
     if not found:
-        known = list(dict.fromkeys(str(name) for row, name in enumerate(names) if allowed[row]))
-        rows = f"; its rows are numbered from 1 to {n:,}" if numbered is not None else ""
-        raise ValueError(f"there is no item {which!r} in {source}{rows}; {suggest(which, known, 'its items are')}")
+        called = (str(name) for row, name in enumerate(names) if allowed[row] and str(name) != f"row {row + 1}")
+        known = list(dict.fromkeys(called))  # a row without a name is known by its number
+        rows = f"; its rows are numbered from 1 to {n:,}" if numbered is not None or not known else ""
+        advice = f"; {suggest(which, known, 'its items are')}" if known else ""
+        raise ValueError(f"there is no item {which!r} in {source}{rows}{advice}")
     if len(found) > 1:
         rows = ", ".join(f"'row {row + 1}'" for row in found[:3]) + (", …" if len(found) > 3 else "")
         raise ValueError(f"{source} has {len(found):,} rows called {which!r}; give one list, or name one of {rows}")

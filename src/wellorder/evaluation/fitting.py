@@ -47,6 +47,7 @@ class Resolution:
     """What another metric says of the held-out rows, the mean over the folds that have a value."""
 
 
+_N_FOLDS = 5
 _MOST_PAIRS = 200_000
 _MOST_POINTS = 100
 _LARGE = 50_000
@@ -56,7 +57,6 @@ def measure_resolution(
     fit: Callable[[AnyTable], TableRanker],
     table: AnyTable,
     *,
-    n_folds: int = 5,
     seed: int = 0,
     metric: Metric | None = None,
 ) -> Resolution | None:
@@ -69,7 +69,7 @@ def measure_resolution(
     """
     task = make_task(table)
     try:
-        splits = list(task.splits(n_folds, 1, seed))[: 1 if len(table) > _LARGE else None]
+        splits = list(task.splits(_N_FOLDS, 1, seed))[: 1 if len(table) > _LARGE else None]
     except ValueError:  # fewer rows than folds, or a training part without a pair
         return None
     rng = np.random.default_rng(seed)

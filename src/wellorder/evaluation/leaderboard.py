@@ -15,11 +15,11 @@ import numpy as np
 from ..metrics import Definition, Metric, find_definition, parse
 from ..order import Kind
 from ..sweeps import Floats
-from .accounts import html_row
 from .board_view import view_board
 from .doctor import Health
 from .evidence import Evidence, behind_leader, gather
 from .methods import METHODS
+from .readable import html_row
 from .records import Json, Record, plain
 from .significance import TOLD_APART, corrected_resampled_test, holm, known_mean, mean_interval
 

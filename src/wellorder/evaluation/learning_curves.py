@@ -176,17 +176,15 @@ def learning_curve(
     return _make(sample.order, measure, splits, places, values)
 
 
-def table_curve(
-    table: AnyTable, method: str, *, metric: AnyMetric | None = None, sizes: int = 6, n_folds: int = 5, seed: int = 0
-) -> LearningCurve:
+def table_curve(table: AnyTable, method: str, *, sizes: int = 6, n_folds: int = 5) -> LearningCurve:
     """Return the learning curve of a method, with its own parameters, on a table; columns are encoded by each part."""
     task, found = make_task(table), find_method(method)
     if (reason := cannot_learn(found, task.order)) is not None:
         raise ValueError(f"{method} {reason.removeprefix('it ')}; name another method")
-    (measure,) = read_metrics(metric or default_metrics(task.order)[0], task.supervision)
-    splits = list(task.splits(task.n_folds(n_folds), 1, seed))
-    places = [(split, rows) for split in splits for rows in _growing(task.order, split, _shares(sizes), seed)]
-    values = [_judge_table(task, make_seeded(found, seed, measure), split, rows, measure) for split, rows in places]
+    (measure,) = read_metrics(default_metrics(task.order)[0], task.supervision)
+    splits = list(task.splits(task.n_folds(n_folds), 1, seed=0))
+    places = [(split, rows) for split in splits for rows in _growing(task.order, split, _shares(sizes), 0)]
+    values = [_judge_table(task, make_seeded(found, 0, measure), split, rows, measure) for split, rows in places]
     return _make(task.order, measure, splits, places, values)
 
 

@@ -27,10 +27,10 @@ from ..spaces import Pairs
 from ..suggest import suggest
 from ..sweeps import Floats, Ints, sums_at
 from ..writing import counted, one_line, write_metric, write_percent
-from .accounts import Account
 from .attribution import NumberMixtures, Sampling, attribute, has_pieces, players_of, scores_rows_alone, summed_parts
 from .explaining import cut_apart
 from .judging import default_metrics, judge_model, read_metrics, rule_of
+from .readable import Readable
 
 # --------------------------------------------------------------------------------------------------
 # What was found, as values and as a person reads it.
@@ -67,7 +67,7 @@ class ColumnImportance:
 
 
 @dataclass(frozen=True, repr=False)
-class Importance(Account):
+class Importance(Readable):
     """What matters overall.
 
     Attributes
@@ -445,7 +445,7 @@ def _row_variance(first: Influence, others: Influence, sources: list[Ints], n_ro
 
 
 MOST_SHUFFLED = 1_000
-"""Of more columns than this, only some are shuffled: those that contribute most, or that are named."""
+"""With more columns, only the named ones or those that contribute most are shuffled."""
 
 _SHUFFLED_OF_MANY = 200
 

@@ -34,7 +34,6 @@ def measure_size(X: Any, order: Grades | Comparisons, *, has_features: bool) -> 
         n_levels,
         has_features,
         two_weights=order.ends is not None,
-        has_times=isinstance(order, Times),
     )
 
 

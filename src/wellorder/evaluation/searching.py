@@ -27,12 +27,12 @@ from .significance import known_mean
 from .splits import Split, feasible_folds, read_splits, time_cuts
 
 # --------------------------------------------------------------------------------------------------
-# Families of grid points: those that differ in C only, gathered under the kernel matrix that they share.
+# The order of a grid: points that share a kernel matrix together, and of these, points that differ in C alone.
 
 
 @dataclass(frozen=True)
-class Family:
-    """Grid points that are one model but for C."""
+class WarmPath:
+    """Grid points that differ in C alone: each fit starts from the one before."""
 
     estimator: Any
     settings: Mapping[str, Any]
@@ -54,37 +54,36 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Household:
-    """The families that share a kernel matrix; or have none to share."""
+class SharedKernel:
+    """The paths that are fitted on one kernel matrix."""
 
     kernel: Kernel | None
-    families: tuple[Family, ...]
+    """None where there is no matrix to share: paths are then fitted on the rows themselves."""
+    paths: tuple[WarmPath, ...]
 
-    def precision(self, family: Family, place: int, n_rows: int) -> Any:
+    def precision(self, path: WarmPath, place: int, n_rows: int) -> Any:
         """Return the dtype of the matrix for one fit: the one that the model would choose itself."""
-        single = self.kernel is not None and self.kernel.name == "rbf" and family.single(place, n_rows)
+        single = self.kernel is not None and self.kernel.name == "rbf" and path.single(place, n_rows)
         return np.float32 if single else np.float64
 
     def matrix(self, sample: Sample, n_rows: int) -> Floats:
         """Compute the kernel between all rows, unless it does not fit into memory beside a fit on ``n_rows``."""
         assert self.kernel is not None
         X = _CheckedRows(sample).checked()
-        precisions = [
-            self.precision(each, place, n_rows) for each in self.families for place in range(len(each.numbers))
-        ]
+        precisions = [self.precision(each, place, n_rows) for each in self.paths for place in range(len(each.numbers))]
         dtype = np.dtype(np.float32 if all(each is np.float32 for each in precisions) else np.float64)
         refuse_if_too_large(n_rows, dtype.itemsize, beside=dtype.itemsize * X.shape[0] ** 2)
         return self.kernel.matrix(X, X, dtype=dtype)
 
 
-def find_households(estimator: Any, points: list[dict[str, Any]], sample: Sample) -> list[Household]:
-    """Gather grid points into families, and families under one kernel, in the order of the grid.
+def share_kernels(estimator: Any, points: list[dict[str, Any]], sample: Sample) -> list[SharedKernel]:
+    """Gather grid points into paths, and paths under the kernel that they share, in the order of the grid.
 
     Only this library's kernel models are gathered; of any other model, every grid point is on its own.
     """
     if not isinstance(estimator, KernelModel):
         numbers = _own_first(estimator, points)
-        return [Household(None, tuple(Family(estimator, points[k], (k,), None) for k in numbers))]
+        return [SharedKernel(None, tuple(WarmPath(estimator, points[k], (k,), None) for k in numbers))]
     kernels: dict[Hashable, Kernel | None] = {}
     gathered: dict[Hashable, dict[Hashable, list[int]]] = {}
     rows = _CheckedRows(sample)
@@ -96,8 +95,8 @@ def find_households(estimator: Any, points: list[dict[str, Any]], sample: Sample
         alike = tuple((param, id(value)) for param, value in params.items() if param != "C")
         gathered.setdefault(name, {}).setdefault((alike, "C" in params), []).append(number)
     return [
-        Household(
-            kernels[name], tuple(_family(estimator, points, members, kernels[name]) for members in alike.values())
+        SharedKernel(
+            kernels[name], tuple(_path(estimator, points, members, kernels[name]) for members in alike.values())
         )
         for name, alike in gathered.items()
     ]
@@ -149,17 +148,17 @@ def _key(kernel: Kernel) -> Hashable:
     return (id(kernel.name) if callable(kernel.name) else kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
 
 
-def _family(estimator: KernelModel, points: list[dict[str, Any]], members: list[int], kernel: Kernel | None) -> Family:
+def _path(estimator: KernelModel, points: list[dict[str, Any]], members: list[int], kernel: Kernel | None) -> WarmPath:
     settings = dict(points[members[0]])
     if kernel is not None:
         settings["kernel"] = "precomputed"
     if "C" not in settings:
-        return Family(estimator, settings, tuple(members), None)
+        return WarmPath(estimator, settings, tuple(members), None)
     del settings["C"]
     if "warm_start" in estimator.get_params(deep=False):
         settings["warm_start"] = True
     rising = sorted(members, key=lambda number: points[number]["C"])
-    return Family(estimator, settings, tuple(rising), tuple(points[number]["C"] for number in rising))
+    return WarmPath(estimator, settings, tuple(rising), tuple(points[number]["C"] for number in rising))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -381,26 +380,26 @@ class _SearchUnderWay:
 
     def all_points(self) -> None:
         """Evaluate the whole grid, kernel by kernel, fold by fold."""
-        for household in find_households(self._estimator, self._points, self._sample):
+        for shared in share_kernels(self._estimator, self._points, self._sample):
             sample = self._sample
-            if household.kernel is not None:
+            if shared.kernel is not None:
                 self._refuse_late()
                 n_rows = min(sample.n_fitted(split.train) for split in self._splits)
-                sample = replace(sample, X=household.matrix(sample, n_rows), pairwise=True)
+                sample = replace(sample, X=shared.matrix(sample, n_rows), pairwise=True)
             for fold, split in enumerate(self._splits):
                 cuts = _SplitParts(sample, split)
-                for family in household.families:
-                    self._one_family(household, family, fold, cuts)
+                for path in shared.paths:
+                    self._one_path(shared, path, fold, cuts)
 
-    def _one_family(self, household: Household, family: Family, fold: int, cuts: _SplitParts) -> None:
-        """Evaluate the points of one family on one fold."""
-        model = family.make()
-        for place, number in enumerate(family.numbers):
+    def _one_path(self, shared: SharedKernel, path: WarmPath, fold: int, cuts: _SplitParts) -> None:
+        """Evaluate the points of one path on one fold."""
+        model = path.make()
+        for place, number in enumerate(path.numbers):
             end = self._share()
             began = perf_counter()
-            if family.Cs is not None:
-                model.set_params(C=family.Cs[place])
-            dtype = None if household.kernel is None else household.precision(family, place, cuts.n_rows)
+            if path.Cs is not None:
+                model.set_params(C=path.Cs[place])
+            dtype = None if shared.kernel is None else shared.precision(path, place, cuts.n_rows)
             training, testing = cuts.parts(dtype)
             with deadlines.deadline(end) as inner:
                 training.fit(model)

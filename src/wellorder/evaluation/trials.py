@@ -131,15 +131,15 @@ def hear_warnings() -> Iterator[list[str]]:
 
 OUT_OF_TIME = "out of time: "
 OUT_OF_MEMORY = "out of memory: "
-"""How the problem of a trial starts that might do better another time."""
+"""Prefixes of a record's `problem` that mark failures worth retrying with more time or memory."""
 
 WORKER_ENDED = (
     "the process that ran it was ended, most likely for want of memory; run fewer trials side by side, or leave it out"
 )
-"""The whole problem of one that might, too."""
+"""The whole `problem` of a trial whose process was killed, which is worth retrying as well."""
 
 _NO_TIME = 0.1
-"""Seconds that are no share of anything: a fit of so few has had no time."""
+"""A fit that had fewer seconds than this is said to have had no time."""
 
 FAILURES = (ValueError, MemoryError, ArithmeticError)
 """What a fit may raise where data and method do not agree; ``LinAlgError`` is a ``ValueError``."""

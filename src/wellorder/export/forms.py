@@ -189,11 +189,6 @@ class Term:
     function: Function
     constant: float = 0.0
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the features are just the form's columns, in their order."""
-        return all(feature == Feature(place) for place, feature in enumerate(self.features))
-
 
 @dataclass(frozen=True, eq=False)
 class Sum:
@@ -485,18 +480,6 @@ def chances_of(chances: Chances, columns: Sequence[Array]) -> Floats:
     above, below = np.hstack([ends, s - chances.thresholds]), np.hstack([chances.thresholds - s, ends])
     room = np.concatenate([[1.0], -np.expm1(-np.diff(chances.thresholds)), [1.0]])
     return np.asarray(expit(above) * expit(below) * room)
-
-
-def grade_places(form: Form, rows: Any) -> Ints:
-    """Return the place of each row's grade among ``form.grades.labels``."""
-    grades, columns = form.grades, read_rows(form, rows)
-    if grades is None:
-        raise ExportError("the model tells scores, and no grades")
-    if grades.cuts is not None:
-        return np.searchsorted(grades.cuts, score_columns(form.score, columns), side="left")
-    if grades.chances is None or not grades.likeliest:
-        raise ExportError("the model tells scores, and no grades")
-    return np.asarray(chances_of(grades.chances, columns).argmax(axis=1))
 
 
 def pair_chances(rule: PairRule, differences: Floats) -> Floats:

@@ -13,6 +13,7 @@ from .influence import (
     semidefinite as semidefinite,
     unequal_few as unequal_few,
 )
+from .own import make
 from .pairs import (
     auc_consecutive,
     auc_ovo,
@@ -43,14 +44,12 @@ from .registry import (
     AnyMetric as AnyMetric,
     Definition,
     Metric,
-    Scorer,
     find_definition,
     is_ours as is_ours,
-    make,
     parse,
-    scorer,
 )
 from .retrieval import Retrieved as Retrieved, average_precision, ndcg, precision_at, reciprocal_rank
+from .scorers import Scorer, scorer
 from .survival import concordance, cumulative_auc
 
 __all__ = [

@@ -6,14 +6,12 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import inf, nan
+from math import inf
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
-from sklearn.utils.metadata_routing import MetadataRequest
 
-from ..order import Comparisons, Grades, Kind, exact_numbers
-from ..scoring import gives_probabilities, levels_of, list_scores, warn_if_groups_are_lost
+from ..order import Comparisons, Grades, Kind
 from ..suggest import suggest
 from ..sweeps import Floats, SwapTerms
 from .cascade import expected_reciprocal_rank, expected_reciprocal_rank_of
@@ -25,7 +23,6 @@ from .comparisons import (
     swapped_comparisons_of,
     tie_auc,
 )
-from .inputs import read_grades, refuse_two_weights
 from .pairs import (
     PairShare,
     TauParts,
@@ -543,7 +540,7 @@ def parse(metric: AnyMetric, of: Kind = "grades") -> Metric:
     Parameters
     ----------
     metric : str, Metric or Definition
-        A name; or a metric of your own, from :func:`make`.
+        A name; or a metric of your own, from :func:`wellorder.metrics.make`.
     of : {"grades", "comparisons"}
         What it judges scores by.
 
@@ -612,190 +609,3 @@ def is_ours(metric: Metric) -> bool:
     """Say whether a metric's name is all that one needs to know of it."""
     comparisons = metric.definition.supervision == "comparisons"
     return find_definition(metric.name, comparisons=comparisons) == metric.definition
-
-
-# --------------------------------------------------------------------------------------------------
-# A metric of one's own.
-
-
-def make(
-    function: Callable[..., float],
-    *,
-    greater_is_better: bool,
-    name: str | None = None,
-    needs: Kind = "grades",
-    bounds: tuple[float, float] = (-inf, inf),
-) -> Definition:
-    """Make a metric of a function of your own, for ``wo.search``, ``wo.cross_validate``, ``wo.compare`` and scorers.
-
-    Parameters
-    ----------
-    function : callable
-        ``f(y, scores)``, or ``f(y, scores, groups=...)`` where rows are in groups: three arrays of the rows that have a
-        grade. Grades are numbers, those of text the places of their levels; a group is a whole number. Of comparisons,
-        ``f(comparisons, scores)``, with the score of every item. It returns a number, NaN where it is not defined. To
-        be called in other processes it must be one that can be pickled.
-    greater_is_better : bool
-        Whether a higher value is a better one.
-    name : str, optional
-        What tables and records call it; the function's own name unless given.
-    needs : {"grades", "comparisons"}
-        What the function takes.
-    bounds : (float, float), optional
-        The lowest and the highest value there can be: intervals end there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import wellorder as wo
-    >>> def first_grade(y, scores):
-    ...     return y[scores.argmax()]
-    >>> X = np.random.default_rng(0).standard_normal((100, 2))
-    >>> metric = wo.metrics.make(first_grade, greater_is_better=True)
-    >>> found = wo.cross_validate(wo.RankSVM(), X, np.clip(np.round(X[:, 0]), -1, 1), metrics=metric)
-    >>> found["first_grade"].tolist()
-    [1.0, 1.0, 1.0, 1.0, 1.0]
-    """
-    if not callable(function) or isinstance(function, type):
-        raise ValueError(f"a metric is a function of (y, scores, groups=None), not {function!r}")
-    if not isinstance(greater_is_better, bool):
-        raise ValueError(f"greater_is_better must be True or False, got {greater_is_better!r}")
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2 or not bounds[0] < bounds[1]:
-        raise ValueError(f"bounds must be the lowest and the highest value of the metric, got {bounds!r}")
-    name = getattr(function, "__name__", "") if name is None else name
-    if not name.isidentifier():
-        raise ValueError(f"a metric cannot be called {name!r}: name= is the word that tables and records know it by")
-    if find_definition(name) is not None:
-        raise ValueError(f"there is a metric {name!r} already; give yours another name=")
-    if needs not in get_args(Kind):
-        raise ValueError(f"needs={needs!r} is not known; use 'grades' or 'comparisons'")
-    wrapped = OfGrades(function) if needs == "grades" else OfComparisons(function)
-    meaning = "A metric of its own."
-    return Definition(wrapped, name, greater_is_better, name.replace("_", " "), meaning, needs=needs, bounds=bounds)
-
-
-@dataclass(frozen=True)
-class OfGrades:
-    """A function of plain arrays, as a metric of grades."""
-
-    function: Callable[..., float]
-
-    def __call__(self, y: Any, scores: Any, groups: Any = None) -> float:
-        """Hand over the rows that have a grade; NaN where there is none."""
-        grades = refuse_two_weights("a metric of one's own", read_grades(y, groups))
-        rows = np.flatnonzero(grades.level >= 0)
-        if not len(rows):
-            return nan
-        lists = {} if grades.group is None else {"groups": grades.group[rows]}
-        return self.function(grades.level_values[grades.level[rows]], exact_numbers(scores)[rows], **lists)
-
-
-@dataclass(frozen=True)
-class OfComparisons:
-    """A function of comparisons and scores alone, as a metric of comparisons."""
-
-    function: Callable[..., float]
-
-    def __call__(
-        self, comparisons: Comparisons, scores: Floats, threshold: float = 0.0, advantage: float = 0.0
-    ) -> float:
-        """Leave out how a model would call a meeting."""
-        return self.function(comparisons, scores)
-
-
-# --------------------------------------------------------------------------------------------------
-# As scikit-learn's scorer.
-
-
-class Scorer:
-    """A metric as scikit-learn's model selection wants it: the higher the better.
-
-    Uses ``decision_function``, or ``predict_proba`` for a metric of probabilities. With metadata routing on, it asks
-    for ``groups`` and forwards them to the metric, and to models that rank whole lists; without routing, scikit-learn
-    passes no groups to any scorer. A model of wellorder that was fitted on several groups warns then: all rows are
-    taken for one list.
-
-    One that is bound to groups of its own asks for none, and judges these rows only, in this order.
-    """
-
-    def __init__(self, metric: Metric, groups: Any = None) -> None:
-        self.metric = metric
-        self.groups = groups
-
-    def __call__(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> float:
-        """Evaluate a fitted estimator; a metric of which less is better comes with its sign turned."""
-        if self.groups is not None:
-            groups = self._own_groups(y, groups)
-        levels = levels_of(estimator)
-        if levels is not None and not isinstance(y, Grades):
-            y, groups = Grades(y, groups, levels=levels), None  # text is ordered by the model's own levels
-        if self.metric.definition.judges_probabilities:
-            value = self._of_probabilities(estimator, X, y)
-            return value if self.metric.greater_is_better else -value
-        lists = y.group if isinstance(y, Grades) else groups
-        warn_if_groups_are_lost(
-            estimator,
-            lists,
-            "have scikit-learn pass them on, with sklearn.set_config(enable_metadata_routing=True) and groups beside X "
-            "and y, or, where all rows are judged in their order, as in permutation importance, bind them: "
-            f"scorer({str(self.metric)!r}, groups=groups)",
-        )
-        value = self.metric(y, list_scores(estimator, X, lists), groups)
-        return value if self.metric.greater_is_better else -value
-
-    def _of_probabilities(self, estimator: Any, X: Any, y: Any) -> float:
-        """Judge what ``predict_proba`` says of each row, whatever list it is in."""
-        if not gives_probabilities(estimator, "grades"):
-            name = type(estimator).__name__
-            raise ValueError(f"{self.metric} judges probabilities, and {name} gives none (predict_proba)")
-        return self.metric(y, estimator.predict_proba(X), levels=estimator.classes_)
-
-    def _own_groups(self, y: Any, groups: Any) -> Any:
-        """Return the groups that it is bound to; refuse others, and rows that they cannot be those of."""
-        if groups is not None or isinstance(y, Grades):
-            raise ValueError("this scorer is bound to groups of its own, and was handed others; leave one of them out")
-        if len(self.groups) != len(y):
-            raise ValueError(
-                f"this scorer is bound to the groups of {len(self.groups)} rows, and was handed {len(y)}: rows were "
-                "split off or drawn; leave groups out of scorer(), and let scikit-learn's metadata routing pass them on"
-            )
-        return self.groups
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Ask scikit-learn for ``groups``, unless it is bound to some."""
-        request = MetadataRequest(owner=self)
-        request.score.add_request(param="groups", alias=self.groups is None)
-        return request
-
-    def __repr__(self) -> str:
-        bound = "" if self.groups is None else f", groups=<of {len(self.groups)} rows>"
-        return f"scorer({str(self.metric)!r}{bound})"
-
-
-def scorer(name: AnyMetric, *, groups: Any = None) -> Scorer:
-    """Return a scikit-learn scorer for a metric, such as ``scorer("ndcg@10")``.
-
-    Parameters
-    ----------
-    name : str, Metric or Definition
-        What :func:`parse` reads.
-    groups : array of shape (n,), optional
-        Binds the scorer to the groups of n rows, for tools that judge all of them in their order and pass no groups on,
-        such as scikit-learn's permutation importance. Leave it out for cross-validation, which cuts rows into parts:
-        with metadata routing, scikit-learn passes each part's groups.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import wellorder as wo
-    >>> from sklearn.inspection import permutation_importance
-    >>> rng = np.random.default_rng(0)
-    >>> X, query = rng.standard_normal((60, 2)), np.repeat(np.arange(6), 10)
-    >>> y = (X[:, 0] + query > query.mean()).astype(int)
-    >>> model = wo.RankSVM().fit(X, y, groups=query)
-    >>> scoring = wo.metrics.scorer("ndcg@5", groups=query)
-    >>> found = permutation_importance(model, X, y, scoring=scoring, n_repeats=3, random_state=0)
-    >>> int(found.importances_mean.argmax())
-    0
-    """
-    return Scorer(parse(name), groups)

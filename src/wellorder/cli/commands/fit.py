@@ -25,6 +25,7 @@ from ..output import print_json, progress_bar, say
 
 if TYPE_CHECKING:
     from ...data import ComparisonTable, Table
+    from ...evaluation import FittedTable
 
 
 @click.command(
@@ -125,9 +126,15 @@ def command(
         print_json({"model": output, "method": name, "params": fitted.params, **scores})
         return
     about = "" if params else f" ({method.about})"  # which a parameter that was set may have made untrue
+    _report(fitted, f"{name}{about}", table.source, metric, with_bands=with_bands)
+    say(f"saved {output}")
+
+
+def _report(fitted: FittedTable, name: str, source: str, metric: str | None, *, with_bands: bool) -> None:
+    """Say what was fitted, and how well it orders the rows that it has seen and those that it has not."""
     chosen = ", ".join(f"{key.rpartition('__')[2]}={value}" for key, value in fitted.params.items())
     chosen += f" (searched by {metric})" if chosen and metric is not None else ""
-    say(f"{name}{about}{f' with {chosen}' if chosen else ''} on {table.source}")
+    say(f"{name}{f' with {chosen}' if chosen else ''} on {source}")
     say(fitted.model.describe())
     say(f"training pairs in the right order: {write_percent(fitted.training_score)}")
     if fitted.held_out_score == fitted.held_out_score:
@@ -136,4 +143,3 @@ def command(
             say(f"held-out {metric}: {write_metric(fitted.held_out_metric)}")
     elif with_bands:
         say("too little data to hold some out: no bands, and no word on how well new rows are ordered")
-    say(f"saved {output}")

@@ -325,9 +325,9 @@ def kernel_svor(C: float) -> SVOR:
     return SVOR(C=C, kernel="rbf", gamma=0.5 / _WIDTH, tol=1e-5)
 
 
-def relate(ratings: Ratings, *, n_estimators: int = 500, n_rows: int = 3_000, seed: int = 0) -> Relations:
+def relate(ratings: Ratings, *, n_estimators: int = 500, n_rows: int = 3_000) -> Relations:
     """Fit the methods on ratings in three categories; rounds are chosen on as many others."""
-    category, train, other = three_categories(ratings, seed, n_rows)
+    category, train, other = three_categories(ratings, 0, n_rows)
     X, y = ratings.X[train], category[train]
 
     def boost(loss: str, order: OrderGraph | str = "full") -> OrderBoost:

@@ -35,6 +35,13 @@ def equal_bins(y: Floats, n_bins: int = 5) -> Ints:
     return np.searchsorted(cuts, y, side="left")
 
 
+def judged_rows(X: Any, y: Any) -> tuple[Any, Floats]:
+    """Return the rows that have a grade, and their grades as numbers."""
+    grades = y.values if isinstance(y, Grades) else np.asarray(y, dtype=float)
+    judged = ~np.isnan(grades)
+    return (X, grades) if judged.all() else (X[judged], grades[judged])
+
+
 class Binned(BaseEstimator):
     """A ranker that is taught bins of the grades instead of the grades themselves.
 
@@ -54,7 +61,7 @@ class Binned(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Binned:
         """Cut the grades at the quantiles of this training part, and fit the ranker."""
-        grades = np.array(y.levels, dtype=float)[y.level] if isinstance(y, Grades) else np.asarray(y, dtype=float)
+        X, grades = judged_rows(X, y)
         self.ranker_ = clone(self.ranker).fit(X, equal_bins(grades, self.n_bins))
         return self
 
@@ -83,7 +90,7 @@ class Pointwise(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Pointwise:
         """Fit the regressor; y is ``Grades`` with numbers, or an array."""
-        target = np.array(y.levels, dtype=float)[y.level] if isinstance(y, Grades) else np.asarray(y, dtype=float)
+        X, target = judged_rows(X, y)
         spread = target.std()
         self.regressor_ = clone(self.regressor).fit(X, (target - target.mean()) / (spread if spread > 0 else 1.0))
         return self

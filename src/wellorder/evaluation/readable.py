@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 
-class Account:
+class Readable:
     """A sentence, a table, and how to read it."""
 
     @abstractmethod
