@@ -264,8 +264,8 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         )
     if stopped := [_on_splits(each, each.n_stopped) for each in standings if each.n_stopped > each.n_unfinished]:
         yield (
-            "searches, or folds that an ensemble learns its weights from, ended by the time limit; judged with the "
-            "best parameters by then, or their own: "
+            "searches, or the library of an ensemble and the folds that it learns its weights from, cut down to the "
+            "time limit; judged with the best parameters by then, or their own: "
             f"{', '.join(stopped)}"
         )
     if protocol.metric == "comparison_error":
