@@ -44,11 +44,24 @@ def test_sides_are_recognised(tmp_path, left, right, verdict):
         ("ada", "eve", "tie"),
         ("a wins", "b wins", "same"),
         ("1-0", "0-1", "1/2-1/2"),
+        ("1", "0", "0.5"),
+        ("1.0", "0.0", ".5"),
     ],
 )
 def test_words_for_who_won(tmp_path, header, words):
     text = f"{header}\nada,bob,{words[0]}\nbob,eve,{words[1]}\neve,ada,{words[2]}\n"
     assert read_back(games(tmp_path, text)) == AS_VOTED
+
+
+def test_a_half_makes_ones_and_noughts_points_of_the_left_one_and_that_is_said(tmp_path):
+    text = "white,black,outcome\n7,9,1\n9,7,0.5\n8,9,0\n7,8,0\n"
+    found = games(tmp_path, text)
+    assert found.comparisons.outcome.tolist() == [-1, 0, 1, 1]
+    assert "outcome in outcome, points of white (white 1, black 2, tie 1)" in found.understood
+    assert found.signs == ("1", "0.5", "0")  # predictions are written as the file is
+    refuses(tmp_path, text + "8,7,-1\n", "is '0.5'; where 1, 0.5 and 0 are points", line=3)
+    with pytest.raises(ValueError, match=r"np\.sign\(1 - 2 \* points\)"):
+        wo.Comparisons.from_names(["a", "b"], ["b", "a"], [1, 0.5])
 
 
 @pytest.mark.parametrize(("columns", "words"), [(("home_team", "away_team"), "HAD"), (("white", "black"), None)])

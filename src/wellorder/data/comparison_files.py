@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from ..order import Comparisons, Outcomes, number_names, number_values, read_outcomes
+from ..order import POINTS, Comparisons, Outcomes, number_names, number_values, read_outcomes
 from ..suggest import nearest
 from ..sweeps import Array, Ints
 from ..writing import counted
@@ -120,7 +120,7 @@ def _understood(way: Way, results: Outcomes, n_items: int) -> str:
     if way.first_wins:
         return f"{said}; the winner always stands first, so nothing can be said about sides"
     n_left, n_ties, n_right = (int(np.count_nonzero(outcome == sign)) for sign in (-1, 0, 1))
-    by_name = ", by name" if results.by_name else ""
+    by_name = ", by name" if results.by_name else f", points of {way.left}" if results.by_points else ""
     ties = f", tie {n_ties:,}" if n_ties else ", no ties"
     bad = 0 if results.both_bad is None else int(np.count_nonzero(results.both_bad))
     both_bad = f"; {bad:,} of the ties 'both bad'" if bad else ""
@@ -208,6 +208,8 @@ def _read_results(
         return sheet.error(problem.replace("the outcome", f"the outcome{where}", 1), row)
 
     results = read_outcomes(codes, distinct, sides, names, words, fail)
+    if words is POINTS:
+        return replace(results, by_points=True)
     if not results.by_name and said in ({"0", "1"}, {"0.0", "1.0"}):
         _doubt_wins_and_losses(sheet, results.outcome)
     return results

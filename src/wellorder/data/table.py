@@ -298,6 +298,8 @@ CONVENTIONS: tuple[Signs, ...] = (
     ("A", "tie", "B"),
     ("a", "tie", "b"),
     ("1-0", "1/2-1/2", "0-1"),
+    ("1", "0.5", "0"),
+    ("1.0", "0.5", "0.0"),
 )
 """The ways in which predictions are written, after the file that has most words of one."""
 

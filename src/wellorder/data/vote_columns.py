@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import polars as pl
 
-from ..order import AB, HOW_TO_WRITE, TIES, WINS, WORDS
+from ..order import AB, HOW_TO_WRITE, POINTS, TIES, WINS, WORDS, are_points
 from .lines import DataError
 from .sheet import Sheet, as_text
 
@@ -181,7 +181,7 @@ class Way:
         return own
 
     def words(self, said: Iterable[str]) -> Mapping[str, int]:
-        """Return all words for outcomes, given which ones the file has.
+        """Return all words for outcomes, given which ones the file has: 1, 0.5 and 0 are points of the left one.
 
         Raises
         ------
@@ -189,6 +189,8 @@ class Way:
             If 1 may be the first of two that are called 1 and 2, or say that the second one is better.
         """
         own, given = self.own_words(), set(said)
+        if are_points(given):
+            return POINTS
         if self.places == ("1", "2") and "1" in given and "-1" not in given:
             if "2" not in given:
                 raise ValueError(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from math import inf
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..aggregation import borda, read_ranker_weights
+from ..deadline import deadline, mark_shortened, seconds_left, warn_of_time
 from ..losses import LOSSES, PlaceRisk, best_threshold
 from ..memory import Held
 from ..methods import (
@@ -57,6 +60,7 @@ from .cox_ranker import CoxRanker
 from .held_out import (
     UNIFORM_SPREAD,
     ComparedFolds,
+    Folds,
     GradedFolds,
     Members,
     TooFewError,
@@ -107,13 +111,16 @@ def check_members(estimators: Any, reserved: set[str]) -> Members:
     return members
 
 
-def default_members(X: Any, order: Grades | Comparisons, seed: int, metric: str | None = None) -> Members:
+def default_members(
+    X: Any, order: Grades | Comparisons, seed: int, metric: str | None = None, *, small: bool = False
+) -> Members:
     """Return a small library that suits the data; columns should be scaled alike.
 
     Linear, Gaussian kernels of three widths, trees, and least squares: of each the settings that are best most often,
     and the weights choose among them. Kernels of many rows go through landmarks (:func:`last_members`); many columns
     have linear members only. With a metric of places in a list, pairs weigh what the metric makes of them: as DCG's
-    costs in linear and kernel members, and in trees by what their swap changes.
+    costs in linear and kernel members, and in trees by what their swap changes. Of many rows trees are many and grow
+    slowly; in the ``small`` library they do not.
     """
     n, d = X.shape
     compared = isinstance(order, Comparisons)
@@ -143,7 +150,7 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int, metric: str 
         shape["metric"] = metric
     members.append(("trees", OrderBoost(max_leaf_nodes=7, n_estimators=100, **shape)))
     slowly: dict[str, Any] = {"n_estimators": 600, "learning_rate": 0.05}
-    is_large = is_large and n <= MOST_KERNEL_ROWS  # as far as so many trees take no longer than kernels
+    is_large = is_large and n <= MOST_KERNEL_ROWS and not small  # as far as so many trees take no longer than kernels
     grown = slowly | {"loss": "squared_hinge"} if is_large and not compared else {"n_estimators": 200}
     members.append(("large-trees", OrderBoost(max_leaf_nodes=31, **grown, **shape)))
     if row_by_row:
@@ -152,6 +159,41 @@ def default_members(X: Any, order: Grades | Comparisons, seed: int, metric: str 
         if is_large:
             members.append(("trees-on-grades", BoostedTrees(max_leaf_nodes=31, random_state=seed, **options)))
     return members
+
+
+_TRIED = 15
+"""Trees by which it is told what hundreds take."""
+
+_WAYS = 2.6
+"""Fits of a member that must be done, at least, for the large library to be worth its time: two folds, and one more."""
+
+
+def library_in_time(folds: Folds, make: Callable[[bool], Members]) -> Members:
+    """Return the default library, ``make(False)``; the small one, ``make(True)``, where time is short, with a warning.
+
+    That there is no time for the large one is told by a few trees of each of its members that have hundreds.
+    """
+    large, small = make(False), make(True)
+    left = seconds_left()
+    if left == inf:
+        return large
+    needed = 0.0
+    with warnings.catch_warnings(), deadline(lambda: inf, tells=False):
+        warnings.simplefilter("ignore")
+        for name, member in large:
+            n_trees = getattr(member, "n_estimators", 0)
+            if n_trees > getattr(dict(small).get(name), "n_estimators", 0):
+                few, took = clone(member).set_params(n_estimators=_TRIED), inf
+                for _ in range(2):  # the first may wait for a compiler
+                    began = perf_counter()
+                    fit_member(folds, name, few, None)
+                    took = min(took, perf_counter() - began)
+                needed += took * n_trees / _TRIED
+    if _WAYS * needed <= left:
+        return large
+    mark_shortened()
+    warn_of_time("before it began: its library is the small one, of fewer trees", stacklevel=4)
+    return small
 
 
 _WORTH = 0.1
@@ -403,7 +445,10 @@ class OrderEnsemble(Ranker):
         order = folds.grades if isinstance(folds, GradedFolds) else folds.comparisons
         metric = self._read_metric(order)
         called = None if metric is None else str(metric)
-        members = default_members(X, order, int(rng.integers(2**31 - 1)), called) if given is None else given
+        seed = int(rng.integers(2**31 - 1))
+        members = given
+        if members is None:
+            members = library_in_time(folds, lambda small: default_members(X, order, seed, called, small=small))
         signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
         if signs is not None:
             members = monotone_members(members, signs, only_those=given is None)

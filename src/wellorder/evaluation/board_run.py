@@ -286,6 +286,9 @@ _CHEAP_BEHIND = 0.1
 _SLACK = 1.5
 """A method may use this multiple of its estimated time."""
 
+_FOR_FIT = 1.3
+"""The same for its fit, which is worth nothing where it is cut short: no other has what it may need of this."""
+
 _AS_GOOD = 0.5
 """A fit cut short is compared only if it had this share of the time that it had on other splits."""
 
@@ -489,7 +492,7 @@ class BoardRun:
         needs: dict[str, Needs] = {}
         for name, (fit, whole) in reckoned.items():
             cheap = min(whole, _CHEAP_BEHIND * share if name in behind else _CHEAP * share)
-            fit = max(fit, cheap)
+            fit = max(_FOR_FIT * fit, cheap)
             needs[name] = cheap, fit, fit if name in behind else max(whole, fit), max(whole, fit)
         return needs
 

@@ -265,8 +265,8 @@ def _notes(board: Leaderboard) -> Iterator[str]:
     stopped = {each.method: (each.n_stopped, each.n_splits) for each in standings if each.n_stopped > each.n_unfinished}
     if stopped:
         yield (
-            "searches, or folds that an ensemble learns its weights from, ended by the time limit; judged with the "
-            f"best parameters by then, or their own: {_on_splits(stopped)}"
+            "searches, or the library of an ensemble and the folds that it learns its weights from, cut down to the "
+            f"time limit; judged with the best parameters by then, or their own: {_on_splits(stopped)}"
         )
     if protocol.metric == "comparison_error":
         known = [each.method for each in standings if each.method in METHODS]

@@ -295,17 +295,18 @@ def _make(method: Method, seed: int, protocol: Protocol) -> Any:
 def _time_of_fit(model: Any, sample: Sample, seconds: float) -> tuple[float, bool]:
     """Return what the quickest of some fits took, and whether it was done.
 
-    One that has taken much longer than it was told to has waited for a compiler, and has as much time once more.
+    The first may wait for a compiler, or for what it loads, and so there is another; but not where it was cut short,
+    unless it has taken much longer than it was told to: that was waiting, too.
     """
     quickest, whole, spent = math.inf, False, 0.0
-    for _ in range(_PILOT_FITS):
+    for number in range(_PILOT_FITS):
         started = time.perf_counter()
         with deadline(lambda started=started: started + seconds - time.perf_counter()) as end:  # type: ignore[misc]
             sample.fit(clone(model))
         took = time.perf_counter() - started
         if took < quickest:
             quickest, whole = took, not (end.stopped or end.shortened)
-        waited = took > _WAITED * seconds
+        waited = took > _WAITED * seconds or (number == 0 and whole)
         spent += 0.0 if waited else took
         if spent + quickest > seconds and not waited:
             break

@@ -46,12 +46,13 @@ from .windows import (
     swapped_by_row,
     swapped_weight,
 )
-from .words import AB, HOW_TO_WRITE, TIES, WINS, WORDS, likely_order, look_like_votes
+from .words import AB, HOW_TO_WRITE, POINTS, TIES, WINS, WORDS, are_points, likely_order, look_like_votes
 
 __all__ = [
     "AB",
     "HOW_TO_WRITE",
     "NAMED",
+    "POINTS",
     "TIES",
     "WINS",
     "WORDS",
@@ -83,6 +84,7 @@ __all__ = [
     "Times",
     "Weighting",
     "Windows",
+    "are_points",
     "as_graph",
     "as_objects",
     "check_clicked",

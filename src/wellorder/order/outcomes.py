@@ -11,7 +11,7 @@ import numpy as np
 
 from ..sweeps import Array, Bools, Ints
 from .columns import as_objects, number_objects, rank_values, read_column
-from .words import BOTH_BAD, HOW_TO_WRITE
+from .words import BOTH_BAD, HOW_TO_WRITE, POINTS
 
 # --------------------------------------------------------------------------------------------------
 # Names, numbered as they come.
@@ -124,11 +124,14 @@ class Outcomes:
         Whether a tie was said to be of two that are both bad; None where nobody said so of any.
     by_name : bool
         Whether winners were given by their names.
+    by_points : bool
+        Whether what was given is points of the left one: 1, ½ and 0.
     """
 
     outcome: Ints
     both_bad: Bools | None
     by_name: bool = False
+    by_points: bool = False
 
 
 def read_outcomes(
@@ -230,6 +233,11 @@ def _not_understood(value: Hashable, left: str, right: str, by_name: bool) -> st
         return (
             f"the outcome is {value}, and False could as well mean 'left' as 'no difference'; {HOW_TO_WRITE}. Where "
             "True says that right is better and False that left is, give np.where(outcome, 1, -1)"
+        )
+    if str(value) in POINTS and POINTS[str(value)] == 0:
+        return (
+            f"the outcome is {_shown(value)}; where 1, 0.5 and 0 are points of the left one, as in chess, give "
+            f"np.sign(1 - 2 * points), or {HOW_TO_WRITE}"
         )
     if by_name:
         return (

@@ -5,7 +5,7 @@ What is said of grades here is only to advise a person, in errors; nothing is ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 # --------------------------------------------------------------------------------------------------
 # Outcomes of comparisons: those that are understood, and those that are recognised, to say what to do.
@@ -26,6 +26,29 @@ whose win it is, such as 'win'."""
 
 AB = {"a": -1, "b": 1, "a wins": -1, "b wins": 1}
 """What is understood of two sides that are called left and right, or a and b."""
+
+POINTS: Mapping[str, int] = {
+    **dict.fromkeys(("1", "1.0", "+1"), -1),
+    **dict.fromkeys(("0.5", ".5", "½", "1/2"), 0),
+    **dict.fromkeys(("0", "0.0"), 1),
+}
+"""What the left one scored, as in chess: a win is a point, and a tie half of one."""
+
+
+def are_points(said: Collection[str]) -> bool:
+    """Say whether outcomes are points of the left one: ones, halves and noughts, with a half among them.
+
+    A half leaves no doubt: where it is a tie, 1 and 0 are won and lost, and whoever writes points writes those of the
+    one that stands first.
+
+    Examples
+    --------
+    >>> from wellorder.order import are_points
+    >>> are_points({"1", "0.5", "0"}), are_points({"1", "0"}), are_points({"1", "0.5", "-1"})
+    (True, False, False)
+    """
+    return all(word in POINTS for word in said) and any(POINTS[word] == 0 for word in said)
+
 
 HOW_TO_WRITE = (
     "write 1, < or right (right is better), -1, > or left (left is better), 0, = or tie (no difference), or the name "

@@ -23,7 +23,10 @@ from .likelihood import Expansion, assemble, probabilities, shares_of_islands
 from .votes import Votes, add_up
 
 _DRAWN = 1 << 26
-"""Differences of drawn ratings that are looked at in all, about; from 1,000 to 20,000 draws of each."""
+"""Differences of drawn ratings that are looked at in all, about."""
+
+_DRAWS = (400, 20_000)
+"""Draws of each, at least and at most: the largest of many differences hardly varies, and needs fewer to be known."""
 
 
 _BLOCK = 1 << 18
@@ -218,7 +221,7 @@ def level_beside_infinite(confidence: float) -> float:
 def _draws(cov: Floats, island: Ints, n_pairs: int, degrees: float | None, seed: int) -> Floats:
     """Draw ratings, one row an item; what all of an island have in common is of no account."""
     rng = np.random.default_rng(seed)
-    n_draws = int(np.clip(_DRAWN // max(n_pairs, 1), 1_000, 20_000))
+    n_draws = int(np.clip(_DRAWN // max(n_pairs, 1), *_DRAWS))
     same = island[:, None] == island
     common = same * np.mean(np.diag(cov)) + 1e-12 * np.trace(cov) * np.eye(len(cov))
     try:
