@@ -460,24 +460,25 @@ class _Posterior:
             of_u, of_w = prior.learned(r, root, self.worth)
             step_nu = float(np.clip(by_nu / bend_nu, -1.0, 1.0))
             moved = abs(np.log(of_u / prior.of_u)) + (abs(np.log(of_w / prior.of_w)) if of_w else 0.0) + abs(step_nu)
-            moved += float(np.max(np.abs(new_bend - bend) * variance, initial=0.0))
+            off_bend, off_push = new_bend - bend, new_push - push
+            slope = off_push - off_bend * (design @ r)  # by how much a factor pulls otherwise, where d is now
+            moved += float(np.max(np.abs(off_bend) * variance + np.abs(slope) * np.sqrt(variance), initial=0.0))
             if moved < self.still:
                 break
-            bend, push = bend + _DAMPED * (new_bend - bend), push + _DAMPED * (new_push - push)
+            bend, push = bend + _DAMPED * off_bend, push + _DAMPED * off_push
             log_nu += step_nu
             prior = replace(prior, of_u=leap_u.from_to(prior.of_u, of_u), of_w=leap_w.from_to(prior.of_w, of_w))
         return r, root, log_nu, prior, Factors(c.pair, c.n, bend, push)
 
     def _first_factors(self, prior: _Prior, r: Floats, log_nu: float, known: Factors | None) -> tuple[Floats, Floats]:
-        """Return factors to begin with: those that were there, as many times as there are votes now; else Laplace's."""
+        """Return factors to begin with: those that were there, of pairs with as many votes; else Laplace's."""
         c = self.counts
         bend, push = np.zeros(len(c.n)), np.zeros(len(c.n))
         new = np.ones(len(c.n), dtype=bool)
         if known is not None and len(known.pair):
             at = np.minimum(np.searchsorted(known.pair, c.pair), len(known.pair) - 1)
-            new = known.pair[at] != c.pair
-            times = c.n / known.n[at]
-            bend, push = times * known.bend[at], times * known.push[at]
+            new = (known.pair[at] != c.pair) | (known.n[at] != c.n)
+            bend, push = known.bend[at], known.push[at]
         if new.any():
             if new.mean() > _MOSTLY_NEW:
                 r = self._most_likely(prior, r, log_nu, fine=1e-3)
