@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -129,7 +131,16 @@ def test_a_category_that_training_had_not_goes_where_missing_ones_go():
     X[::7, 1] = np.nan
     model = wo.OrderBoost(learner="tree", n_estimators=10, categories=[1]).fit(X, y)
     rows = np.array([[0.3, np.nan], [0.3, -1.0], [0.3, 11.0], [0.3, 1e300]])
-    assert len(np.unique(model.decision_function(rows))) == 1
+    with pytest.warns(UserWarning, match=r"column 1 has the category -1 \(first in row 1\).*missing in 3 rows"):
+        scores = model.decision_function(rows)
+    assert len(np.unique(scores)) == 1
+    frame = pd.DataFrame(X, columns=["a", "maker"])
+    model.set_params(categories=["maker"]).fit(frame, y)
+    with pytest.warns(UserWarning, match="column 'maker' has the category 11 "):
+        list(model.staged_decision_function(frame.assign(maker=11.0)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.decision_function(frame)  # a missing one is no stranger
 
 
 def test_the_same_scores_as_lightgbm_itself():

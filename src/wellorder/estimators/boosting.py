@@ -135,7 +135,7 @@ def choose_pairs(pairs: PairSet, consistent: Any) -> tuple[PairSet, bool]:
         return pairs, False
     if not asked and (consistent != "auto" or pairs.end_weights is not None):
         return pairs, False
-    graph = pairs.graph.take(np.unique(pairs.level[pairs.active]))
+    graph = pairs.graph.take(np.flatnonzero(np.bincount(pairs.level[pairs.active])))
     if not asked and not graph.is_consistent():
         return pairs, False
     return (pairs if graph.n_levels == 2 else make_consistent(pairs)), True

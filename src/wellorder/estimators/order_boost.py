@@ -63,7 +63,7 @@ from .column_places import column_places
 from .metric_boosting import metric_task
 from .monotone import check_bumps_monotone, check_trees_monotone
 from .ordinal_model import OrdinalModel
-from .tree_columns import TreeInput, number_categories
+from .tree_columns import TreeInput
 
 
 def _bends(loss: PairLoss) -> bool:
@@ -337,7 +337,7 @@ class OrderBoost(TreeInput, OrdinalModel):
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Yield the score of each row after each tree."""
         check_is_fitted(self)
-        X = number_categories(self._check_rows(X, reset=False), self._known_categories)
+        X = self._numbered_rows(X)
         forest = self._pieces()
         assert isinstance(forest, Forest)
         for scores in forest.staged(X):
@@ -384,7 +384,7 @@ class OrderBoost(TreeInput, OrdinalModel):
             return None
         if X is None or y is None:
             raise ValueError("X_val and y_val must be passed together")
-        X = number_categories(self._check_rows(X, reset=False), self._known_categories)
+        X = self._numbered_rows(X)
         return BoostRows(X, y, groups, weight)
 
     def _make_task(self, rows: BoostRows, beside: BoostRows | None, rng: np.random.Generator) -> BoostTask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,8 +31,8 @@ def _values(column: Floats) -> Floats:
     return np.unique(column[~np.isnan(column)]).astype(np.float64)
 
 
-def number_categories(X: Any, categories: Mapping[int, Floats]) -> Any:
-    """Return X with its categories numbered; one that training has not seen is missing (NaN)."""
+def number_categories(X: Any, categories: Mapping[int, Floats], names: Any = None) -> Any:
+    """Return X with its categories numbered; one that training has not seen is missing (NaN), with a warning."""
     if not categories:
         return X
     if sp.issparse(X):
@@ -42,6 +43,15 @@ def number_categories(X: Any, categories: Mapping[int, Floats]) -> Any:
         known = place < len(values)
         known[known] = values[place[known]] == X[known, k]
         out[:, k] = np.where(known, place, np.nan)
+        strange = np.flatnonzero(~known)
+        strange = strange[~np.isnan(X[strange, k])]
+        if len(strange):
+            column, n_rows = k if names is None else names[k], len(strange)
+            warnings.warn(
+                f"column {column!r} has the category {X[strange[0], k]:g} (first in row {strange[0]}) that the training "
+                f"data did not have: it counts as missing in {n_rows:,} row{'s' * (n_rows != 1)}",
+                stacklevel=4,
+            )
     return out
 
 
@@ -122,7 +132,12 @@ class TreeInput:
             X = check_dask(self, X, reset=False)
             lazy: Floats = by_rows(lambda rows: self._tree_scores(rows, scores), X, holes=True)
             return lazy
-        return scores(number_categories(self._check_rows(X, reset=False), self._known_categories))
+        return scores(self._numbered_rows(X))
+
+    def _numbered_rows(self, X: Any) -> Any:
+        """Check rows that are not those of training, and number their categories."""
+        names = getattr(self, "feature_names_in_", None)
+        return number_categories(self._check_rows(X, reset=False), self._known_categories, names)
 
     def _tag_trees(self, tags: Any) -> Any:
         tags.input_tags.sparse = True
