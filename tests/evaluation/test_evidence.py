@@ -304,6 +304,24 @@ def test_p_values_do_not_depend_on_the_unit_of_the_metric_and_fall_with_the_lead
     assert p[2] >= p[3]
 
 
+def test_how_many_more_units_are_needed_goes_by_the_square_of_what_would_be_seen():
+    found = Evidence(np.array([0.50, 0.47, 0.5]), np.full(3, 4e-4), np.diag([4e-4, 5e-4, 4e-4]), 100)
+    seen = (stats.norm.isf(0.025) + stats.norm.isf(0.2)) * 0.03
+    assert found.found_apart(0, 1) == pytest.approx(seen)
+    assert found.more_units(0, 1) == pytest.approx((seen / 0.03) ** 2)
+    assert found.more_units(0, 1, power=0.5, alpha=0.01) == pytest.approx(stats.norm.isf(0.005) ** 2)
+    assert found.more_units(0, 2) == math.inf
+
+
+def test_methods_that_are_judged_do_not_stand_beside_those_after_them():
+    """Down to two of them, whose p-value is that of a t-test; and what no draw reaches is one in all and itself."""
+    means, cov = np.array([0.0, 1.0, 1.6, 2.2, 2.8, 60.0]), 0.5 * np.eye(6)
+    p = behind_leader(Evidence(means, np.diag(cov), cov, 31), greater_is_better=False)
+    assert p == sorted(p, reverse=True)
+    assert p[1] == pytest.approx(2 * stats.t.sf(1.0, 30), abs=0.012)
+    assert p[-1] == 1 / 20_001
+
+
 def test_an_interval_needs_units_that_differ():
     none = Evidence(np.array([0.5]), np.array([0.0]), np.zeros((1, 1)), 5)
     assert all(map(math.isnan, none.interval(0)))

@@ -106,6 +106,16 @@ def test_bad_sizes_and_confidence():
         mean_interval([[0.1, 0.2]], 80, 20)
 
 
+@pytest.mark.parametrize(("n_train", "n_test"), [(1, 1), (0.5, 0.25), (3, 0.5)])
+def test_rows_of_the_parts_may_be_few_or_shares(n_train, n_test):
+    found = mean_interval([1.0, 2.0, 4.0], n_train, n_test)
+    reach = stats.t.isf(0.025, 2) * np.sqrt((1 / 3 + n_test / n_train) * np.var([1.0, 2.0, 4.0], ddof=1))
+    assert (found.low, found.high) == pytest.approx((7 / 3 - reach, 7 / 3 + reach))
+    for bad in ((0, n_test), (n_train, 0), (-1, n_test), (n_train, -1)):
+        with pytest.raises(ValueError, match="must be positive"):
+            mean_interval([1.0, 2.0, 4.0], *bad)
+
+
 def test_mean_interval_is_the_tests_interval():
     values = 0.3 + DIFFERENCES
     interval, test = mean_interval(values, 80, 20, confidence=0.9), corrected_resampled_test(values, 0.25, 0.9)

@@ -163,11 +163,8 @@ def test_five_hundred_fits_take_no_more_memory_than_fifty():
     assert after - before < 100_000
 
 
-INTERRUPTED = {
-    number: run
-    for number, run in NUMBERED.items()
-    if run.writes and run.words[0] in ("fit", "predict", "order", "rate")
-}
+INTERRUPTED = {number: run for number, run in NUMBERED.items() if run.writes and run.name not in ("demo", "reproduce")}
+"""Of the others, one begins with a file of data, and one with records that stay."""
 
 
 @pytest.mark.parametrize("number", INTERRUPTED)
@@ -180,7 +177,8 @@ def test_ctrl_c_leaves_neither_threads_nor_files(say, here, monkeypatch, number)
     monkeypatch.setattr(os, "fsync", interrupt)
     found = say(*run.words)
     assert (found.code, found.err.splitlines()[-1]) == (130, "stopped")
-    assert {each.name for each in here.iterdir()} == before
+    left = {each.name for each in here.iterdir()} - before - set(run.appends)
+    assert not [name for name in left if not name.endswith(("-wal", "-shm"))]  # beside a database they are SQLite's
     assert {thread for thread in threading.enumerate() if not thread.daemon} <= threads
 
 

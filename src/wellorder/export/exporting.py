@@ -140,11 +140,17 @@ def export(
     place = Path(path)
     if not place.parent.is_dir():
         raise ExportError(f"there is no folder {str(place.parent)!r} to write to")
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as aside:
-        written = Path(aside) / place.name
-        notes = target.write(job, written)
-        found = _compared(job, target, written, rows)
-        files = _put_in_place(Path(aside), place)
+    beside = f".{place.name}."
+    try:
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=beside) as aside:
+            written = Path(aside) / place.name
+            notes = target.write(job, written)
+            found = _compared(job, target, written, rows)
+            files = _put_in_place(Path(aside), place)
+    except OSError as error:
+        if error.errno is None or (error.filename is not None and beside not in os.fsdecode(error.filename)):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # what lay aside is gone
     return Parity(files, target.name, *found, notes=tuple(notes))
 
 
