@@ -20,6 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..order import Comparisons
+from ..processes import python_command
 from ..sweeps import Floats
 from .store import look_into
 
@@ -298,7 +299,7 @@ class Background:
     def _start(self) -> subprocess.Popen[str]:
         """Start it. It learns of our end by the end of what it reads, and keeps nothing of ours open."""
         self._end()
-        command = [sys.executable, "-c", "from wellorder.collect import advise_by_lines; advise_by_lines()"]
+        command = python_command("from wellorder.collect import advise_by_lines; advise_by_lines()")
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
         self._process = process

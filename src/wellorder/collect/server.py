@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import socket
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..processes import python_command
 from .collection import Collection, RefusedError, Turn
 from .items import Items
 from .keeper import Keeper
@@ -401,10 +401,8 @@ async def _by_command(served: Served, name: str, *words: str) -> bytes:
             file = Path(folder) / name
             *command, option = words
             process = await asyncio.create_subprocess_exec(
-                *(
-                    sys.executable,
-                    "-m",
-                    "wellorder",
+                *python_command(
+                    "from wellorder.cli.main import main; main()",
                     *command,
                     os.fspath(served.path.absolute()),
                     option,

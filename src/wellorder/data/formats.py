@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from ..processes import python_command
 from ..sweeps import Array, Ints
 from .arff import is_arff, read_arff
 from .collected import is_sqlite, read_collected
@@ -253,9 +254,8 @@ _COLUMNS = 4
 """So many columns are tried at a time: enough for the threads that read them."""
 
 _TRIAL = """
-import io, json, os, sys
-path, limit, most, some = json.loads(sys.argv[1])
-sys.path[:] = path
+import io, json, os
+limit, most, some = json.loads(sys.argv[1])
 try:
     import resource
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -315,7 +315,7 @@ def _try_apart(source: str, content: bytes) -> None:
         return
     free = room()
     most = free // COPIES
-    command = [sys.executable, "-c", _TRIAL, json.dumps([sys.path, free + _SPARE, most, _COLUMNS])]
+    command = python_command(_TRIAL, json.dumps([free + _SPARE, most, _COLUMNS]))
     try:
         trial = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
