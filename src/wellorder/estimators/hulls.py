@@ -668,7 +668,9 @@ class _Statement:
         coef = [scores, -scores] if self._programme.sparse_coef else [scores]
         G = sp.hstack([*coef, thresholds, slacks])
         h = np.where(cuts.side < 0, -1.0, 0.0)
-        if self._programme.kind == "row":  # here the thresholds are each level's ends, and U counts without the one
+        if (
+            self._programme.kind == "row"
+        ):  # the thresholds are the ends of levels: the one stands between two levels, not here
             h = np.zeros(n)
             edges, r = self._programme.slacks.edges, self._n_thresholds // 2
             # an edge keeps the ends of its levels apart: U_low − L_high ≤ −1
@@ -694,7 +696,7 @@ class _Statement:
         return np.asarray((np.eye(self._d) + self._programme.quadratic) / np.outer(self._size, self._size))
 
     def _blocks(self) -> HullBlocks:
-        """State it for the dual."""
+        """State the programme for the dual."""
         middle = self._n_coef + self._n_thresholds
         A, T, slacks = self._G[:, : self._n_coef], self._G[:, self._n_coef : middle], self._G[:, middle:]
         is_absolute = self._programme.loss == "absolute"
@@ -713,7 +715,7 @@ class _Statement:
         return sp.csc_matrix(sp.block_diag(blocks))
 
     def solve(self, tol: float, max_iter: int) -> ProgrammeSolution:
-        """Solve it; of a linear programme the corner, where it is small."""
+        """Solve the programme; a small linear one to a corner, whose zeros are exact."""
         cost = self._linear_cost
         lowest = np.full(len(cost), -np.inf)
         if self._programme.sparse_coef:

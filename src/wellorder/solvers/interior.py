@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from ..sweeps import Floats, Ints, dot
+from ..sweeps import Floats, Ints, dot, sums_at
 
 _MOST_STEPS = 100
 
@@ -152,12 +152,12 @@ class _Interior:
         everything = float(looks.cost.sum())
         while True:
             scores = np.asarray(K @ at.coef.astype(K.dtype, copy=False), dtype=float)
-            pulled = _sums(looks.row, looks.side * at.alpha, self._n)
+            pulled = sums_at(looks.row, looks.side * at.alpha, self._n)
             pulled_scores = np.asarray(K @ pulled.astype(K.dtype, copy=False), dtype=float)
             objective = 0.5 * dot(at.coef, scores) + looks.objective(scores, at.thresholds)
             bound = dot(at.alpha, looks.margin) + dot(at.gamma, looks.step) - 0.5 * dot(pulled, pulled_scores)
             if looks.squared:
-                bound -= dot(_sums(looks.slack, at.alpha, self._n_slacks) ** 2, 0.25 / looks.cost)
+                bound -= dot(sums_at(looks.slack, at.alpha, self._n_slacks) ** 2, 0.25 / looks.cost)
             crossed = float(np.max(looks.step - self._order(at.thresholds), initial=0.0))
             unbalanced = float(np.abs(self._unbalanced(at)).max(initial=0.0))
             gap = max(objective - bound, 0.0)
@@ -178,7 +178,7 @@ class _Interior:
 
     def _order_adjoint(self, values: Floats) -> Floats:
         looks, r = self._looks, self._looks.n_columns
-        return _sums(looks.upper, values, r) - _sums(looks.lower, values, r)
+        return sums_at(looks.upper, values, r) - sums_at(looks.lower, values, r)
 
     def _unbalanced(self, at: _Inside) -> Floats:
         looks = self._looks
@@ -196,7 +196,7 @@ class _Interior:
         side, slack = looks.side, looks.slack
         theta = at.alpha / at.z
         psi = 2.0 * looks.cost if looks.squared else at.beta / at.xi
-        together = _sums(slack, theta, self._n_slacks)
+        together = sums_at(slack, theta, self._n_slacks)
         stiff = psi + together
         here, there = self._mates
         # W's diagonal θ − θ²/stiff, and what is beside it; side² = 1
@@ -277,11 +277,6 @@ class _Interior:
             centre - now[1] - straight.gamma * straight.g,
             now[2] if looks.squared else centre - now[2] - straight.beta * straight.xi,
         )
-
-
-def _sums(place: Ints, values: Floats, n: int) -> Floats:
-    """Add up what each place has."""
-    return np.asarray(np.bincount(place, values, n), dtype=float)
 
 
 def _longest(at: _Inside, step: _Inside) -> float:

@@ -215,7 +215,7 @@ def _can_split(train: Any) -> bool:
 
 
 def _settings(rounds: Rounds, shape: TreeShape, seed: int, n_rows: int) -> dict[str, Any]:
-    """Say it in LightGBM's words; histograms by columns add up in the same order on any number of threads."""
+    """Return LightGBM's parameters; built column by column, its histograms are the same on any number of threads."""
     return {
         "objective": "none",
         "metric": "None",
@@ -246,7 +246,7 @@ leaf, their trees break the constraint, most of all where values are missing."""
 
 
 def _constraints(shape: TreeShape) -> dict[str, Any]:
-    """Say in LightGBM's words what the trees must keep."""
+    """Return LightGBM's parameters for signs of columns, and for columns that may meet in a tree."""
     out: dict[str, Any] = {}
     if shape.signs is not None:
         out |= {"monotone_constraints": shape.signs.tolist(), "monotone_constraints_method": _METHOD}
