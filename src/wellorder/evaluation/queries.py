@@ -12,8 +12,7 @@ from scipy import stats
 from scipy.stats import permutation_test
 
 from ..data import Qrels, Run
-from ..metrics import METRICS, AnyMetric, Metric, Retrieved, parse
-from ..metrics.retrieval import ListValues
+from ..metrics import METRICS, AnyMetric, ListValues, Metric, Retrieved, parse
 from ..order import Grades, exact_numbers, read_column
 from ..sweeps import Floats
 from .significance import known_mean
