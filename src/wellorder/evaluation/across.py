@@ -21,11 +21,11 @@ class MeansAcross:
     greater_is_better: bool
     data: tuple[str, ...]
     methods: tuple[str, ...]
-    """Those that have a value on every data set."""
+    """The methods that have a value on every data set."""
     means: tuple[tuple[float, ...], ...]
-    """One row a data set, one column a method."""
+    """One row per data set, one column per method."""
     left_out: tuple[tuple[str, int], ...] = ()
-    """Methods that some data sets lack, and on how many they are."""
+    """Methods that some data sets lack, and the number of data sets that have them."""
 
 
 def means_across(records: Iterable[Record], metric: str | None = None) -> MeansAcross:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .leaderboard import Leaderboard, Standing
 
 _WORDS = 4
-"""The column that says how a method stands against the best; numbers follow."""
+"""The column that says how a method stands against the best; the columns after it are numbers."""
 
 _KEPT = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}
 _IN_TIME = {"groups": "lists", "pairs": "comparisons"}
@@ -50,25 +50,25 @@ class BoardRow:
     about: str
     is_baseline: bool
     is_worse: bool
-    """Whether it stands behind the leader: beyond chance, or as it orders nothing on some split; not where it had no
-    time to do better."""
+    """Whether it is worse than the leader: beyond chance, or because it orders nothing on some split. Never if it had
+    too little time."""
     is_cut_short: bool
-    """Whether it stands behind the leader as far as it came in its time."""
+    """Whether it is behind the leader, but was cut short by its time limit."""
     splits: str
-    """How many it was judged on, such as "3 of 10"."""
+    """The number of splits it was judged on, such as "3 of 10"."""
     lacks_splits: bool
     value: Cell
     interval: str
-    """Empty where the splits say nothing of it."""
+    """Empty if the splits do not give one."""
     verdict: str
     p: Cell
-    """Against the leader; an empty text where nothing was tested."""
+    """The p-value against the leader; empty if nothing was tested."""
     others: tuple[Cell, ...]
     """The other metrics."""
     search: Cell
     fit: Cell
     seconds: Cell
-    """Both, a split."""
+    """Seconds to search and to fit, per split."""
     params: tuple[str, ...]
     """What the searches chose most often."""
 
@@ -96,7 +96,7 @@ class BoardView:
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Why methods were left out, and for each reason which."""
     missing: str = ""
-    """What is not done of a comparison that is not complete."""
+    """What remains to be done of an incomplete comparison."""
 
     @property
     def headers(self) -> tuple[str, ...]:

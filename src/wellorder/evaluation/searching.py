@@ -166,13 +166,14 @@ def _path(estimator: KernelModel, points: list[dict[str, Any]], members: list[in
 
 
 _FAIR = 3.0
-"""How many times its equal part of the time left a fit of a search may take: those before it may have saved some."""
+"""A fit of a search may take this many times its equal share of the time left, as those before it may have saved
+some."""
 
 _FOR_FIRST = 0.3
-"""The part of the time left that the first fit may take."""
+"""The share of the time left that the first fit may take."""
 
 _WHOLE = 0.7
-"""The part of what the longest fit took without which no further one is begun."""
+"""No further fit is begun with less time left than this share of what the longest fit took."""
 
 _SAME = 12
 """Means that agree to this many decimals are tied."""
@@ -184,13 +185,13 @@ class GridPoint:
 
     params: dict[str, Any]
     mean: float
-    """Over the folds that have a value; NaN where none has."""
+    """The mean over the folds that have a value; NaN if none has."""
     values: tuple[float, ...]
-    """One a fold; NaN where the metric is not defined, or where time was up."""
+    """One value per fold; NaN where the metric is not defined, or where time was up."""
     seconds: float
-    """For all folds together, without the kernel matrices, which many points share."""
+    """Seconds for all folds together, without the kernel matrices, which many points share."""
     quickest: float = 0.0
-    """Seconds of the fold that took least: the first fit of a process may have waited for a compiler."""
+    """Seconds of the quickest fold: the first fit of a process may have waited for a compiler."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +208,7 @@ class SearchResult:
     table: tuple[GridPoint, ...]
     """Every point of the grid, in the grid's order."""
     n_skipped: int
-    """Fits whose fold had no value, and which are in no mean."""
+    """The number of fits that had no value on their fold, and so are in no mean."""
     seconds: float
     refit_seconds: float
 
@@ -491,18 +492,18 @@ def _complexity(params: Mapping[str, Any]) -> float:
 
 
 MOST_SEARCHED = 100_000
-"""Rows, or comparisons, up to which a search looks at all of them; of more, it looks at a sample."""
+"""With more rows or comparisons than this, a search looks at a sample."""
 SAMPLE = 20_000
-"""Rows of such a sample: a few values a parameter, wide apart, are told apart by as many."""
+"""Rows of such a sample: enough to choose among a few values of a parameter that are far apart."""
 
 _FOR_LAST = 0.2
-"""The part of the time that is kept for a fit to all rows, at least, where a fit that takes longer ends early."""
+"""The least share of the time that is kept for the final fit to all rows, if that fit can be stopped early."""
 
 _FOR_LARGER = 0.6
-"""The same, where fits of a search are to a sample."""
+"""The same share, if the fits of the search are to a sample."""
 
 _FITS_TIMED = 3
-"""Fits to a sample after which it is known what they take: the first may wait for a compiler."""
+"""After this many fits to a sample it is known how long they take: the first may have waited for a compiler."""
 
 
 def choose_params(

@@ -16,7 +16,7 @@ from ..samples import Given, Sample
 from ..sweeps import Bools, Ints
 
 _FEW_LEVELS = 20
-"""Up to this many levels each is spread on its own; more are gathered into quantiles."""
+"""Up to this many levels, each is spread over the folds on its own; more are first gathered into quantiles."""
 
 _QUANTILES = 10
 

@@ -27,16 +27,16 @@ from .tasks import AnyTable, Task, make_task
 from .trials import hear_warnings
 
 POINT = 0.01
-"""A difference worth finding: one point of swapped pairs."""
+"""The difference that is worth finding: one point of swapped pairs."""
 
 _MOST_ENTRIES = 300_000
 _ROWS = (500, 10_000)
-"""So many entries are learned from: the more columns, the fewer rows, within these limits."""
+"""Rows that are learned from: the more columns there are, the fewer, within these limits."""
 
 _N_FOLDS = 3
 
 _SECONDS = 3.0
-"""By then each fit ends with what it has."""
+"""Each fit ends after this many seconds with what it has."""
 
 
 @dataclass(frozen=True)
