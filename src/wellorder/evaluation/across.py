@@ -29,10 +29,10 @@ class MeansAcross:
 
 
 def means_across(records: Iterable[Record], metric: str | None = None) -> MeansAcross:
-    """Average records over the splits of each data set that all its methods have finished.
+    """Average records over those splits of each data set that all of its methods have finished.
 
-    A method that failed on one of them is left out there, and so is one that has finished fewer than half as many as
-    another: a comparison gives up what would take too long after the first.
+    On each data set, methods that failed on one of its splits are left out, and so are methods that finished fewer than
+    half as many splits as another: a comparison stops running a method that would take too long after the first split.
 
     Parameters
     ----------

@@ -251,7 +251,7 @@ def _which_is_better(compared: Leaderboard | Plan) -> str:
 
 
 def _notes(board: Leaderboard) -> Iterator[str]:
-    """Say what the rows do not: who cannot be judged, how much more data it takes, what there was no time for."""
+    """Say what the rows do not: what cannot be judged, how much more data it takes, what there was no time for."""
     protocol, standings = board.protocol, board.standings
     if silent := [each.method for each in standings if each.lack_of_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
@@ -285,18 +285,18 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         )
 
 
-def _on_splits(befallen: Mapping[str, tuple[int, int]]) -> str:
-    """Name methods, and, where they are few, on how many of its splits something befell each unless on all."""
-    if len(befallen) > _FEW:
-        return ", ".join(befallen)
-    return ", ".join(name if n == of else f"{name} ({n} of {of} splits)" for name, (n, of) in befallen.items())
+def _on_splits(affected: Mapping[str, tuple[int, int]]) -> str:
+    """Name methods; if they are few, say on how many of its splits each was affected, unless on all."""
+    if len(affected) > _FEW:
+        return ", ".join(affected)
+    return ", ".join(name if n == of else f"{name} ({n} of {of} splits)" for name, (n, of) in affected.items())
 
 
 _FEW = 4
 
 
 def _how_many_more(board: Leaderboard) -> str:
-    """Say how much data would tell the first two apart, where they are not; an empty text otherwise."""
+    """Say how much data would tell the first two methods apart; an empty text if they are told apart already."""
     more, standings = board.more_needed, board.standings
     if (
         more is None
@@ -310,7 +310,7 @@ def _how_many_more(board: Leaderboard) -> str:
     first, second = standings[0].method, standings[1].method
     if more * there > _MOST_ROWS:
         return (
-            f"as good as equal, by what was seen: {first} and {second}; if they differ by no more than that, no data "
+            f"{first} and {second} look practically equal: if they differ by no more than it seems, no amount of data "
             "that anybody has would tell them apart"
         )
     if board.protocol.split_by not in ("rows", "pairs"):
@@ -328,13 +328,13 @@ _MOST_ROWS = 1e8
 
 
 def round_up(number: float) -> int:
-    """Return a number that is no smaller, with two digits other than zero."""
+    """Round up to two significant digits."""
     unit = int(10 ** max(len(str(int(number))) - 2, 0))
     return math.ceil(number / unit) * unit
 
 
 def _missing(board: Leaderboard) -> str:
-    """Say how far a comparison came that is not complete; an empty text where it is."""
+    """Say how far an incomplete comparison came; an empty text for a complete one."""
     if board.is_complete:
         return ""
     why = "time was up" if board.time_was_up else "the comparison was stopped"

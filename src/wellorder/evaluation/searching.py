@@ -410,10 +410,10 @@ class _SearchUnderWay:
             self._seconds[number, fold] = perf_counter() - began
 
     def _share(self) -> Callable[[], float]:
-        """Return what is left, by the clock, of the time that the next fit may take.
+        """Return the seconds by the clock that the next fit may take.
 
-        Rather fewer points are tried than all of them by fits cut short: each has as long as the longest before it, and
-        once one was cut short, the time that is left is for the last fit.
+        It is better to try a few points with whole fits than all points with fits cut short. So each fit may take as
+        long as the longest before it, and once one was cut short, the time that is left is for the final fit.
         """
         longest = float(self._seconds.max())
         left = self._refuse_late(np.inf if self._cut_short else _WHOLE * longest)
@@ -435,7 +435,7 @@ class _SearchUnderWay:
     def _best_begun(self) -> dict[str, Any] | None:
         """Return the best of the points that have been begun, by the folds that all of them have done; None if none.
 
-        One alone was not compared with anything, and is no better than the estimator's own parameters.
+        A single point has not been compared with anything: then it is no better than the estimator's own parameters.
         """
         begun = np.flatnonzero(self._done.any(axis=1))
         if len(begun) < min(2, len(self._points)):
@@ -519,14 +519,16 @@ def choose_params(
     one_fit: float = 0.0,
     times: Floats | None = None,
 ) -> dict[str, Any]:
-    """Choose an estimator's parameters from a grid by folds of a training part, or by cuts in time where it has times.
+    """Choose an estimator's parameters from a grid by folds of a training part, or by cuts in time if it has times.
 
-    Nothing is chosen, with a warning, where the part cannot be cut so that there is always a pair to learn from:
-    a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
-    warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now. So it is of a
-    part that is larger than ``most``; but as its fits grow faster than the rows, their times say nothing of the last.
-    Nor is anything chosen where a fit to the part takes so long (``one_fit`` seconds) that one of a search would be cut
-    short: all the time is then for the last.
+    If the part cannot be cut so that there is always a pair to learn from, nothing is chosen, with a warning: a method
+    is better judged with its own defaults than not at all. Nor is anything chosen if one fit to the part takes so long
+    (``one_fit`` seconds) that a fit of a search would be cut short: the final fit then has all the time.
+
+    In a large part, the search looks at a sample, with a warning. If the times of the fits to the sample show that a
+    fit to all rows would outlast the deadline, :class:`OutOfTime` is raised at once. A part larger than ``most`` is
+    sampled too; but such methods take more than in proportion to the rows, so that these times say nothing of the final
+    fit.
     """
     if not grid:
         return {}
@@ -577,9 +579,9 @@ def _inner_splits(part: Sample, n_folds: int, seed: int, times: Floats | None) -
 
 
 class _Outlook:
-    """A deadline that sets time aside for a fit to all rows: a search that can lead to none is not gone on with.
+    """A deadline that sets time aside for the final fit to all rows, and stops a search that would leave too little.
 
-    It is asked before every fit; from one time to the next is about what a fit to the sample takes.
+    It is asked before every fit, so that the time between two calls is about what a fit to the sample takes.
     """
 
     def __init__(self, deadline: Callable[[], float | None], times_larger: float, share: float = 0.0) -> None:
@@ -598,7 +600,7 @@ class _Outlook:
 
 
 def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | None) -> None:
-    """Raise OutOfTime where a fit with the best parameters to so many times the rows would not be done in time."""
+    """Raise OutOfTime if a fit with the best parameters to this many times the rows would not be done in time."""
     point = next(each for each in found.table if each.params == found.best_params)
     seconds = times_larger * point.quickest
     if left is not None and seconds > left:
@@ -606,9 +608,9 @@ def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | 
 
 
 def sample_size(part: Sample, most: int | None = None) -> int:
-    """Return how many rows, or comparisons, of a part a search looks at, if that of a method looks at ``most`` rows.
+    """Return how many rows or comparisons a search looks at, for a method that is searched on at most ``most`` rows.
 
-    Some of the comparisons are of as many items: such a method gains nothing by them.
+    Comparisons are not cut to ``most``: a sample of them has about as many items, and it is items that take time.
     """
     if most is not None and len(part) > most and not part.order.keeps_rows:
         return most
