@@ -66,8 +66,8 @@ class Telling:
         here = f"tell a difference of {100 * self.told:.2g} points" if self.told < 1 else "tell no difference at all"
         return (
             f"it takes about {self.needed:,} {self.unit}s to tell apart two methods that differ by one point of "
-            f"swapped pairs; the {self.n_units:,} here {here} (measured with {' and '.join(self.methods)}, at 80 % power; "
-            "methods that are more alike need fewer)"
+            f"swapped pairs; the {self.n_units:,} here {here} (measured with {' and '.join(self.methods)}, at 80 % "
+            "power; methods that are more alike need fewer)"
         )
 
 
