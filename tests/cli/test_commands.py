@@ -56,7 +56,7 @@ def test_check_says_what_is_in_a_file(run, wines):
     assert found.code == 0
     for text in ("120", "3 (2 numeric, 1 nominal)", "sugar (1)"):
         assert text in found.out
-    assert "rows tell two methods apart that differ by one point of swapped pairs; the 120 here" in found.out
+    assert "rows to tell apart two methods that differ by one point of swapped pairs; the 120 here" in found.out
     printed = json.loads(run("check", wines, "--target", "quality", "--item", "name", "--json").out)
     assert printed["telling"]["n_units"] == 120
     facts = dict(printed["facts"])

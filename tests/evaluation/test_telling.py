@@ -28,7 +28,7 @@ def test_it_is_about_what_a_comparison_of_the_two_finds(table, unit):
     there = _evidence(board.records, found.methods, "swapped_pairs").found_apart(0, 1)
     assert 0.6 * there < found.told < 1.5 * there
     assert found.needed == pytest.approx(found.n_units * (found.told / 0.01) ** 2, rel=0.12)
-    assert str(found).startswith(f"about {found.needed:,} {unit}s tell two methods apart")
+    assert str(found).startswith(f"it takes about {found.needed:,} {unit}s to tell apart two methods")
 
 
 def test_a_sample_says_the_same_as_all_rows(monkeypatch):

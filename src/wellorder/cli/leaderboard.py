@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _LEAST = 5
-"""Columns of a leaderboard that are always there: up to how each method stands against the best."""
+"""Columns of a leaderboard that are always shown: up to how each method stands against the best."""
 
 
 def print_leaderboard(board: Leaderboard, records: str | None = None) -> None:
@@ -64,7 +64,7 @@ def how_to_go_on(board: Leaderboard, records: str | None) -> str:
 
 
 _AROUND = 5
-"""Lines of the screen that are no method's: what is compared, how far it is, the header, and room for the cursor."""
+"""Lines of the screen that are not methods: what is compared, the progress, the header, and room for the cursor."""
 
 
 class LiveBoard:

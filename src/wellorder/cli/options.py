@@ -44,7 +44,7 @@ def _are_there(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 INPUT: dict[str, Any] = {"callback": _are_there, "is_eager": True}
-"""For every argument or option that names a file to be read: it is looked at before all others."""
+"""For every argument or option that names a file to be read: such files are checked before anything else."""
 
 
 class ModelCommand(click.Command):

@@ -13,11 +13,12 @@ from .lines import DataError, PathLike
 from .sheet import Sheet, one_line
 
 APPLICATION = 0x776F766F
-"""What such a database is marked with (``PRAGMA application_id``): "wovo"."""
+"""The mark of such a database (``PRAGMA application_id``): "wovo"."""
 VERSION = 1
-"""Of its tables (``PRAGMA user_version``)."""
+"""The version of its tables (``PRAGMA user_version``)."""
 BALLOTS = "ballots"
-"""Its view of the votes that count, one a row: all that is read here. Whoever writes the tables declares it."""
+"""The view of the votes that count, one row each, which is all that is read here. Whoever writes the tables declares
+it."""
 
 
 def is_sqlite(start: bytes) -> bool:

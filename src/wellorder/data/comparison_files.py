@@ -32,7 +32,8 @@ from .table import (
 from .vote_columns import Way, find_comparisons, find_sides
 
 NAME_COLUMNS = ("item", "id", "name")
-"""Where a file of items has its names, unless somebody says otherwise; else in its first column."""
+"""Columns in which a file of items may have its names, unless told otherwise; if it has none of them, its first
+column."""
 
 
 def is_comparisons(sheet: Sheet, roles: Roles) -> bool:
@@ -184,7 +185,7 @@ def _look_up(sheet: Sheet, left: Ints, right: Ints, names: Array, items: Table) 
 
 
 Verdicts: TypeAlias = tuple[Ints, list[Hashable]]
-"""Which of the distinct words each line has, and these; None for 'not given'."""
+"""Which of the distinct words each line has (None: not given), and these words."""
 
 
 def _read_results(
@@ -288,7 +289,7 @@ def _find_signs(verdicts: Verdicts | None, otherwise: Signs) -> Signs:
 
 
 _EXACT = 2.0**53
-"""Whole numbers from here on are no longer all floats."""
+"""From here on, not every whole number is a float."""
 
 
 def _read_spare(sheet: Sheet, names: list[str]) -> tuple[pl.DataFrame | None, list[str]]:

@@ -115,7 +115,7 @@ def _frame(X: Any) -> nw.DataFrame[Any]:
 
 
 _ROUNDED = 4
-"""Units in the last place by which rounding alone may part numbers that are the same."""
+"""Numbers that differ by no more units in the last place may be the same number, rounded differently."""
 
 
 def as_rows(X: Any) -> sp.csr_array:
@@ -318,7 +318,7 @@ def as_numbers(name: str, values: Array, places: Places | None = None) -> Floats
 
 
 _MOST_TEXTS = 10_000
-"""Different texts of a column that a partition tells of; far beyond what is accepted as categories."""
+"""A partition tells of at most this many different texts of a column, far more than are accepted as categories."""
 
 
 class Moments(NamedTuple):
@@ -339,11 +339,11 @@ class ColumnSummary(NamedTuple):
     n_given: int
     n_numbers: int
     moments: Moments | None
-    """None where some of it is no number."""
+    """None if some of the column is not a number."""
     texts: frozenset[str] | None
     """The different texts; None where the file itself says that these are numbers."""
     problem: DataError | None
-    """Why it would be refused, were this all there is."""
+    """Why the column would be refused if this partition were all there is."""
 
 
 def read_part(path: str, columns: Sequence[str], rows: Ints | None = None) -> Sheet:
@@ -456,14 +456,14 @@ class Unfamiliar(NamedTuple):
 
     column: str
     kind: Literal["missing", "unseen", "beyond"]
-    """No value; a category that training did not have; a number outside of the training range."""
+    """A missing value, a category that training did not have, or a number outside the training range."""
     rows: Ints
     detail: str
     """The categories, or the training range; empty for missing values."""
 
 
 _NAMED = 3
-"""Categories that are named."""
+"""At most this many categories are named."""
 
 
 def _some(column: str, kind: Literal["missing", "unseen", "beyond"], mask: Bools, detail: str) -> list[Unfamiliar]:

@@ -247,11 +247,11 @@ def _refuse_ragged(source: str, layout: _TextLayout, n_columns: int, separator: 
 _MAGIC = b"PAR1"
 _SHORTEST = 12
 _HELD = 4
-"""How often a file's bytes are held: here, on their way to the other process, there, and as the table they become."""
+"""How many copies of a file's bytes are held: here, on their way to the other process, there, and as a table."""
 _SPARE = 1 << 32
 """Address space that threads and libraries take before anything is read."""
 _COLUMNS = 4
-"""So many columns are tried at a time: enough for the threads that read them."""
+"""Columns tried at a time: enough for the threads that read them."""
 
 _TRIAL = """
 import io, json, os

@@ -24,10 +24,11 @@ MOST_FEATURES = 2**31 - 1
 """The highest feature that a file may name: what a 32-bit index holds."""
 
 COMPILED_FROM = 1 << 23
-"""Bytes from which on the compiled form reads; below, loading it takes longer than reading."""
+"""Files of at least this many bytes are read by the compiled form; for smaller ones, loading it takes longer than
+reading."""
 
 _ROW_BYTES, _ENTRY_BYTES, _TEXT_BYTES = 40, 12, 64
-"""What a row, one of its features and a comment take in memory; the comment beside its letters."""
+"""Bytes that a row, one of its features and a comment take in memory; a comment's letters come on top."""
 
 _NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _START = re.compile(

@@ -64,7 +64,8 @@ _FIVES = _fives()
 _WHOLE, _POWER, _NEGATIVE, _GRADE_OF = range(4)  # places of a number that is not rounded yet
 
 _MARK = np.int64(0x7FFC000000000000)
-"""The bits of a NaN that stands for number 0 of those to be rounded. That of number k has k added; others are lower."""
+"""The bits of the NaN that stands for the first number to be rounded; the k-th has k added. All other bits are
+lower."""
 
 
 def _round_marked(values: Floats, long: Ints) -> None:

@@ -118,16 +118,16 @@ LOOKED_AT = 1 << 16
 """Bytes at the start of a file by which its format is recognised."""
 
 COPIES = 3
-"""How often a table is held at the worst moment between its file and a fitted model."""
+"""How many copies of a table are held at the worst moment between its file and a fitted model."""
 
 _MEMORY_A_BYTE = 16
-"""Memory that a byte of text takes, as fields of columns, with everything that is held at the worst moment."""
+"""Memory per byte of text, as fields of columns, with everything that is held at the worst moment."""
 
 _USUAL_MEMORY = 1 << 34
-"""What is taken to be free where the system does not say."""
+"""The free memory that is assumed if the system does not say."""
 
 _ALWAYS_FREE = 1 << 28
-"""What any file may take, however little memory seems to be free."""
+"""Any file may take this much memory, however little seems to be free."""
 
 _GZIP = b"\x1f\x8b"
 UTF8_MARK = b"\xef\xbb\xbf"

@@ -33,7 +33,8 @@ class Roles:
     """Features that are known to be text: numbers among them are categories like the others."""
     time: str | None = None
     event: str | None = None
-    """The column that says whether the target, a time, ended with an event; or ``column=value``, which does."""
+    """The column that says whether a time (the target) ended with an event, or ``column=value`` for the value that says
+    so."""
     votes: VoteColumns = field(default_factory=VoteColumns)
     """The columns of comparisons."""
 

@@ -23,7 +23,7 @@ _PLAIN = "biuf"
 """Kinds of NumPy's types that are numbers beyond doubt: truth values, whole numbers, floats."""
 
 _NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.int32, np.bool_}
-"""Types of entries that NumPy makes the same numbers of as Python's ``float`` does; None is NaN."""
+"""Types whose values NumPy converts to the same numbers as Python's ``float`` does; None becomes NaN."""
 
 
 class Rows(Protocol):

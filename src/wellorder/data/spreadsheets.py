@@ -17,11 +17,11 @@ import polars as pl
 
 _SIGNS = r"=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 _FORMULA = rf"(?s)^[{_SIGNS}]."
-"""How a field begins that spreadsheets compute, if it is no number."""
+"""How a field begins that a spreadsheet would compute, unless it is a number."""
 _MARKED = rf"^'+[{_SIGNS}]"
-"""How a field begins that may have been marked."""
+"""How a field begins that may have been marked before."""
 _FORMULA_AFTER_SEPARATOR = rf"[,;\t|] *[{_SIGNS}]"
-"""Where a spreadsheet of another country, which parts fields at other characters, would see a formula begin."""
+"""Where a spreadsheet in another country, which separates fields by other characters, would see a formula begin."""
 
 
 def mark_formulas(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, tuple[int, str]]]:

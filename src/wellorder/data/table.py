@@ -103,7 +103,7 @@ class Table:
     spare: tuple[str, ...] = ()
     places: Places | None = field(default=None, repr=False)
     described: ClassVar[bool] = True
-    """Whether anything is known of the rows but their names."""
+    """Whether anything but their names is known of the rows."""
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -301,7 +301,7 @@ CONVENTIONS: tuple[Signs, ...] = (
     ("1", "0.5", "0"),
     ("1.0", "0.5", "0.0"),
 )
-"""The ways in which predictions are written, after the file that has most words of one."""
+"""The ways to write predictions; the one that shares most words with the file is taken."""
 
 BY_SIDE: Signs = ("left", "tie", "right")
 """Where a file says who won by name or by scores."""

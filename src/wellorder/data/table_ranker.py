@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from ..ratings import Uncertainty
 
 _ROUNDING = 1e-9
-"""How far beyond 0 and 1 interpolation may have put a share."""
+"""Interpolation may put a share this far below 0 or above 1."""
 
 
 def _has_probabilities(model: TableRanker) -> bool:

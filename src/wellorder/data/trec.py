@@ -19,7 +19,7 @@ _RUN_FORM = "a run's line reads: query Q0 item rank score tag"
 _QRELS_FORM = "a qrels line reads: query 0 item grade"
 
 _ROW_BYTES = 400
-"""What a row takes in memory while a file is read, beside the letters of its query and item."""
+"""Bytes that a row takes in memory while a file is read, beside the letters of its query and item."""
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,11 @@ SIDES: tuple[tuple[str, str], ...] = (
     *((f"home{what}", f"away{what}") for what in _HOME),
     *((f"white{what}", f"black{what}") for what in ("", "_player", "_name", "_id")),
 )
-"""The two that were compared."""
+"""Pairs of columns with the two items that were compared."""
 VERDICTS = ("outcome", "winner")
-"""Which of them won."""
+"""Columns that say which of the two won."""
 RESULT = "result"
-"""A column that says so as well, if its words are such: 1-0, 0-1 and 1/2-1/2, or those of the columns of the two."""
+"""A column that also says who won, if its words are 1-0, 0-1 and 1/2-1/2, or the names of the two columns."""
 FLAG, FLAG_OF_TIES = "winner_", "winner_tie"
 """Columns of ones and zeros: winner_model_a, winner_model_b and winner_tie of model_a and model_b."""
 WON: tuple[tuple[str, str], ...] = (
@@ -51,7 +51,7 @@ WON: tuple[tuple[str, str], ...] = (
     ("candidate_chosen", "candidate_not_chosen"),
     ("chosen", "rejected"),
 )
-"""Who won, and who lost."""
+"""Pairs of columns with who won and who lost."""
 SCORES: tuple[tuple[str, str], ...] = (
     *((f"home_{what}", f"away_{what}") for what in _POINTS),
     *((f"{what}_home", f"{what}_away") for what in _POINTS),

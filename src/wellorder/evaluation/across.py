@@ -21,18 +21,18 @@ class MeansAcross:
     greater_is_better: bool
     data: tuple[str, ...]
     methods: tuple[str, ...]
-    """Those that have a value on every data set."""
+    """The methods that have a value on every data set."""
     means: tuple[tuple[float, ...], ...]
-    """One row a data set, one column a method."""
+    """One row per data set, one column per method."""
     left_out: tuple[tuple[str, int], ...] = ()
-    """Methods that some data sets lack, and on how many they are."""
+    """Methods that some data sets lack, and the number of data sets that have them."""
 
 
 def means_across(records: Iterable[Record], metric: str | None = None) -> MeansAcross:
-    """Average records over the splits of each data set that all its methods have finished.
+    """Average records over those splits of each data set that all of its methods have finished.
 
-    A method that failed on one of them is left out there, and so is one that has finished fewer than half as many as
-    another: a comparison gives up what would take too long after the first.
+    On each data set, methods that failed on one of its splits are left out, and so are methods that finished fewer than
+    half as many splits as another: a comparison stops running a method that would take too long after the first split.
 
     Parameters
     ----------

@@ -25,13 +25,13 @@ from ..sweeps import Array, Floats, Ints, sums_at
 
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-"""One line a mixture, one column a player: whether the player's values are those of a."""
+"""One row per mixture, one column per player: whether the player's values are those of a."""
 
 _BATCH = 1 << 21
 """Entries of a mask that are made at a time."""
 
 MOST_PLAYERS = 10
-"""Up to so many players all mixtures are scored: 1,024 rows."""
+"""With up to this many players, all mixtures are scored: 1,024 rows."""
 
 
 def exact_values(value: Callable[[Mask], Floats], n_players: int) -> Floats:
@@ -284,7 +284,7 @@ _BLOCK = 1 << 22
 """Values of mixed rows that are held at a time."""
 
 _ROUNDING = {"float32": 1e-5, "float64": 1e-9}
-"""How far, as a share of all that is added, contributions may be from the difference of the scores."""
+"""How far the sum of the contributions may be from the difference of the scores, as a share of all that is added."""
 
 _COLUMN_BY_COLUMN = {
     "MaxAbsScaler",
@@ -294,10 +294,11 @@ _COLUMN_BY_COLUMN = {
     "RobustScaler",
     "StandardScaler",
 }
-"""What scikit-learn has that makes one column of one column: a model behind them is looked at by itself."""
+"""Scikit-learn's transformers that turn each column into one column: the model behind them can be looked at
+directly."""
 
 _PIECES: dict[str, Any] = {"roots": Forest, "centre": Bumps, "threshold": Steps}
-"""What a model's ``pieces_`` are, by an array that they hold; the first that fits."""
+"""The class of a model's ``pieces_``, by the name of an array that they hold; the first that fits counts."""
 
 
 class Shares(NamedTuple):

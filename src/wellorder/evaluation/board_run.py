@@ -152,7 +152,7 @@ class Budget:
 
 
 _ROOM = 0.8
-"""The part of the free memory that several processes may take together."""
+"""The share of the free memory that several processes may take together."""
 
 
 @dataclass(frozen=True)
@@ -167,14 +167,14 @@ class Plan:
     metric: str
     greater_is_better: bool
     time_budget: float | None
-    """Seconds by the clock."""
+    """Seconds by the clock; None: no limit."""
     n_jobs: int
     """How many trials run side by side."""
     memory: Memory
     free_bytes: float | None
-    """What the system has left; None where it does not say."""
+    """The free memory; None if the system does not say."""
     definition: Definition | None = None
-    """How the metric reads; None where its name is not known here."""
+    """The metric's record; None if its name is not known here."""
 
 
 def choose_methods(
@@ -266,7 +266,7 @@ def _bytes(X: Any) -> int:
 logger = logging.getLogger(__name__)
 
 _PLANNED_AT_ONCE = 20
-"""Splits whose trials are handed to several processes together: enough that none waits long for the last."""
+"""This many splits are handed to several processes at a time, so that none waits long for the last one."""
 
 _MARGIN = 0.95
 """A fit is told to stop at this share of its limit, as stopping takes time."""
@@ -309,11 +309,12 @@ class Progress:
     n_done: int
     n_planned: int
     seconds: float
-    """By the clock, spent so far, earlier runs included: those of all trials, over how many ran side by side."""
+    """Wall-clock seconds spent so far, earlier runs included: the time of all trials, divided by how many ran side by
+    side."""
     n_under_way: int = 0
-    """Trials that have begun and are not done."""
+    """Trials that have begun and not ended."""
     active: tuple[str, ...] = ()
-    """The methods that are still in the running."""
+    """The methods that have not been left out."""
 
 
 class BoardRun:

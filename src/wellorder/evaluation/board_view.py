@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .leaderboard import Leaderboard, Standing
 
 _WORDS = 4
-"""The column that says how a method stands against the best; numbers follow."""
+"""The column that says how a method stands against the best; the columns after it are numbers."""
 
 _KEPT = {"groups": "whole lists", "rows": "rows", "pairs": "comparisons, rematches together"}
 _IN_TIME = {"groups": "lists", "pairs": "comparisons"}
@@ -50,25 +50,25 @@ class BoardRow:
     about: str
     is_baseline: bool
     is_worse: bool
-    """Whether it stands behind the leader: beyond chance, or as it orders nothing on some split; not where it had no
-    time to do better."""
+    """Whether it is worse than the leader: beyond chance, or because it orders nothing on some split. Never if it had
+    too little time."""
     is_cut_short: bool
-    """Whether it stands behind the leader as far as it came in its time."""
+    """Whether it is behind the leader, but was cut short by its time limit."""
     splits: str
-    """How many it was judged on, such as "3 of 10"."""
+    """The number of splits it was judged on, such as "3 of 10"."""
     lacks_splits: bool
     value: Cell
     interval: str
-    """Empty where the splits say nothing of it."""
+    """Empty if the splits do not give one."""
     verdict: str
     p: Cell
-    """Against the leader; an empty text where nothing was tested."""
+    """The p-value against the leader; empty if nothing was tested."""
     others: tuple[Cell, ...]
     """The other metrics."""
     search: Cell
     fit: Cell
     seconds: Cell
-    """Both, a split."""
+    """Seconds to search and to fit, per split."""
     params: tuple[str, ...]
     """What the searches chose most often."""
 
@@ -96,7 +96,7 @@ class BoardView:
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Why methods were left out, and for each reason which."""
     missing: str = ""
-    """What is not done of a comparison that is not complete."""
+    """What remains to be done of an incomplete comparison."""
 
     @property
     def headers(self) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ def _which_is_better(compared: Leaderboard | Plan) -> str:
 
 
 def _notes(board: Leaderboard) -> Iterator[str]:
-    """Say what the rows do not: who cannot be judged, how much more data it takes, what there was no time for."""
+    """Say what the rows do not: what cannot be judged, how much more data it takes, what there was no time for."""
     protocol, standings = board.protocol, board.standings
     if silent := [each.method for each in standings if each.lack_of_order]:
         yield f"the same score for all held-out rows, so that there is no order to judge: {', '.join(silent)}"
@@ -285,18 +285,18 @@ def _notes(board: Leaderboard) -> Iterator[str]:
         )
 
 
-def _on_splits(befallen: Mapping[str, tuple[int, int]]) -> str:
-    """Name methods, and, where they are few, on how many of its splits something befell each unless on all."""
-    if len(befallen) > _FEW:
-        return ", ".join(befallen)
-    return ", ".join(name if n == of else f"{name} ({n} of {of} splits)" for name, (n, of) in befallen.items())
+def _on_splits(affected: Mapping[str, tuple[int, int]]) -> str:
+    """Name methods; if they are few, say on how many of its splits each was affected, unless on all."""
+    if len(affected) > _FEW:
+        return ", ".join(affected)
+    return ", ".join(name if n == of else f"{name} ({n} of {of} splits)" for name, (n, of) in affected.items())
 
 
 _FEW = 4
 
 
 def _how_many_more(board: Leaderboard) -> str:
-    """Say how much data would tell the first two apart, where they are not; an empty text otherwise."""
+    """Say how much data would tell the first two methods apart; an empty text if they are told apart already."""
     more, standings = board.more_needed, board.standings
     if (
         more is None
@@ -310,7 +310,7 @@ def _how_many_more(board: Leaderboard) -> str:
     first, second = standings[0].method, standings[1].method
     if more * there > _MOST_ROWS:
         return (
-            f"as good as equal, by what was seen: {first} and {second}; if they differ by no more than that, no data "
+            f"{first} and {second} look practically equal: if they differ by no more than it seems, no amount of data "
             "that anybody has would tell them apart"
         )
     if board.protocol.split_by not in ("rows", "pairs"):
@@ -328,13 +328,13 @@ _MOST_ROWS = 1e8
 
 
 def round_up(number: float) -> int:
-    """Return a number that is no smaller, with two digits other than zero."""
+    """Round up to two significant digits."""
     unit = int(10 ** max(len(str(int(number))) - 2, 0))
     return math.ceil(number / unit) * unit
 
 
 def _missing(board: Leaderboard) -> str:
-    """Say how far a comparison came that is not complete; an empty text where it is."""
+    """Say how far an incomplete comparison came; an empty text for a complete one."""
     if board.is_complete:
         return ""
     why = "time was up" if board.time_was_up else "the comparison was stopped"

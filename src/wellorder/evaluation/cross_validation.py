@@ -42,14 +42,14 @@ class CrossValidation(Mapping[str, Floats]):
     greater_is_better: Mapping[str, bool]
     splits: tuple[Split, ...]
     n_judged: tuple[tuple[int, int], ...]
-    """Rows with a grade (or comparisons) in the training and in the test part of each split."""
+    """The number of rows with a grade (or of comparisons) in the training and the test part of each split."""
     fit_seconds: Floats
-    """One a split."""
+    """One per split."""
     score_seconds: Floats
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """The lowest and the highest value that a metric can have: intervals end there."""
+    """The lowest and the highest value that a metric can have; intervals are cut off there."""
     parts: tuple[Mapping[str, Parts | None], ...] = ()
-    """What the test rows, lists or items of each split add to each metric."""
+    """What the test rows, lists or items of each split contribute to each metric."""
 
     def __getitem__(self, name: str) -> Floats:
         return self.by_metric[name]

@@ -29,7 +29,7 @@ from .tasks import AnyTable
 
 
 Severity: TypeAlias = Literal["note", "warning", "problem"]
-"""Worth knowing; likely to mislead; nothing can be learned until it is mended."""
+"""A note is worth knowing; a warning is likely to mislead; a problem must be mended before anything can be learned."""
 
 
 @dataclass(frozen=True)
@@ -179,15 +179,16 @@ def _favoured_side(table: ComparisonTable) -> Iterator[Finding]:
 
 _MOST_ENTRIES = 5_000_000
 _ROWS = (2_000, 200_000)
-"""So many values are looked at in all: the more columns, the fewer rows, within these limits."""
+"""Rows that are looked at: the more columns there are, the fewer, within these limits."""
 _MOST_COLUMNS = 2_000
 
 _NEARLY = 1e-3
 """A column that swaps fewer pairs than this share orders nearly all of them."""
 _BY_CHANCE = log(1e-4)
-"""How unlikely it must be that any column of pure noise would do as well."""
+"""The log-probability that some column of pure noise orders the rows as well, below which it is not by chance."""
 _FEWEST_OTHERS = 5
-"""So many rows at least must lie outside the most frequent level: less is luck, however many rows there are."""
+"""At least this many rows must lie outside the most frequent level: with fewer it is luck, however many rows there
+are."""
 
 
 def find_leaking_columns(grades: Grades, table: Table) -> Iterator[Finding]:
@@ -304,7 +305,7 @@ def _mean_levels(grades: Grades, codes: Floats) -> Floats:
 
 _FEW_EVENTS = 20
 _LARGE_WEIGHTS = 100.0
-"""Uno's weights of the last events that are so many times those of the first are uncertain."""
+"""Uno's weights are uncertain if those of the last events are this many times those of the first."""
 
 
 def _of_timed_table(table: Table) -> Health:
@@ -486,7 +487,7 @@ def _about_clicks(clicks: Clicks) -> Iterator[Finding]:
 
 _FEW_LEVELS = 20
 _NAMED = 5
-"""Columns that a finding names; beyond, it says how many there are."""
+"""A finding names at most this many columns, and otherwise says how many there are."""
 
 
 def examine(table: AnyTable | Times | Clicks) -> Health:

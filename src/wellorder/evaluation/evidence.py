@@ -350,7 +350,7 @@ def _beside_mean(cov: Floats) -> Floats:
 
 
 N_DRAWS = 20_000
-"""Of the joint law of all methods: a p-value of 5 % is then known to 0.15 %."""
+"""Draws from the joint distribution of all methods: a p-value of 5 % is then known to within 0.15 %."""
 
 
 def behind_leader(evidence: Evidence, *, greater_is_better: bool, seed: int = 0) -> list[float]:

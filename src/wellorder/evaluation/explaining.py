@@ -119,13 +119,13 @@ _SHOWN = 10
 """Features that are written out one by one."""
 
 _REASONS = 3
-"""Features that are named as the reason."""
+"""At most this many features are named as the reason."""
 
 _SMALL = 0.1
-"""A share of the first reason below which another is none."""
+"""A feature is no reason if it adds less than this share of what the first one adds."""
 
 _LONGEST = 40
-"""Letters of a name or a text value."""
+"""Names and text values are cut to this many letters."""
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ def _write_reason(name: str, part: Contribution, written: str) -> str:
 _NAMES = ("a", "b")
 
 _NUMBERED = re.compile(r"(?:row )?([0-9]{1,15})")
-"""What a row is called that has no name, as in ranked lists, or its number alone; such rows are counted from 1."""
+"""A row without a name is called "row 7", as in ranked lists, or just "7"; rows are counted from 1."""
 
 
 class TwoRows(NamedTuple):

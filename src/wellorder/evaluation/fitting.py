@@ -181,13 +181,13 @@ class FittedTable:
 
     model: TableRanker
     params: dict[str, Any]
-    """What was set or found by the search."""
+    """The parameters that were set or found by the search."""
     training_score: float
     """The share of training pairs in the right order."""
     held_out_score: float
     """The same for pairs of rows that the model had not seen, the mean over folds; NaN if not measured."""
     held_out_metric: float = float("nan")
-    """What the metric that was searched by says of rows that the model had not seen; NaN if not measured."""
+    """The metric that the search went by, on rows that the model had not seen; NaN if not measured."""
 
 
 def fit_table(
@@ -320,10 +320,10 @@ def _foretold(model: TableRanker, table: AnyTable, metric: Metric) -> Foretold:
 
 
 CONFIDENCE = 0.75
-"""How sure an order must be for a new band to begin, unless somebody says otherwise."""
+"""How sure the order of two items must be, by default, for the lower one to begin a new band."""
 
 Row: TypeAlias = tuple[int, int | None, str, float]
-"""(rank, band, item, score); equal scores share a rank, and there is no band where none was measured."""
+"""(rank, band, item, score); equal scores share a rank, and the band is None if none was measured."""
 
 
 @dataclass(frozen=True)
@@ -333,9 +333,9 @@ class OrderedList:
     group: Any
     rows: tuple[Row, ...]
     numbers: tuple[int, ...]
-    """Where each of them stands in the table, from 0."""
+    """The row of the table that each item is, counted from 0."""
     deviations: tuple[float, ...] | None = None
-    """How uncertain each of the scores is, as a standard deviation; None where the model does not say."""
+    """The standard deviation of each score; None if the model does not give it."""
 
 
 @dataclass(frozen=True)
@@ -460,7 +460,7 @@ class Chances:
 
 
 _STEPS = 65
-"""Distances at which a model of comparisons is asked for its probabilities."""
+"""The number of distances at which a model of comparisons is asked for its probabilities."""
 
 
 def chances_of(model: TableRanker, table: Table) -> Chances | None:

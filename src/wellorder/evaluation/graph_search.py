@@ -28,13 +28,14 @@ class GraphTrial:
     graph: OrderGraph
     n_edges: int
     values: tuple[float, ...]
-    """WMW, one a split: the share of pairs in the right order, a tied pair counting half."""
+    """WMW on each split: the share of pairs in the right order, where a tied pair counts half."""
     interval: Interval
-    """The mean, and where the true one lies, corrected for training parts that overlap."""
+    """The mean with its interval, corrected for overlapping training parts."""
     against_best: PairedTest | None
-    """Its values less those of the best graph, on the same splits; None for the best itself."""
+    """The differences from the best graph on the same splits; None for the best itself."""
     p_value: float
-    """Of that test, adjusted for the number of graphs (Holm); NaN for the best, and where two splits say nothing."""
+    """The p-value of these differences, adjusted for the number of graphs (Holm); NaN for the best, and with one or two
+    splits, which say nothing."""
 
     @property
     def is_told_apart(self) -> bool:
@@ -51,7 +52,7 @@ class GraphSearch:
     best_estimator: Any
     """Fitted on all rows with the best graph; None with ``refit=False``."""
     best_score: float
-    """Its mean WMW. It won on these very splits, which flatters it a little: judge the winner on rows kept apart."""
+    """The mean WMW of the best graph. It was chosen on these very splits, which flatters it: judge it on other rows."""
     table: tuple[GraphTrial, ...]
     """Every graph, the best first."""
 

@@ -24,7 +24,7 @@ from .records import Curve, SwapTable
 
 
 MOST_POINTS = 200
-"""More points of a curve than this cannot be seen in a figure."""
+"""Curves have at most this many points: more cannot be seen in a figure."""
 
 
 def ndcg_curve(y: Any, scores: Any, groups: Any = None, k: int = 10) -> Curve:
@@ -90,7 +90,7 @@ def comparison_roc_curve(y: Any, differences: Any) -> Curve:
 
 
 KEPT_LEVELS = 10
-"""Up to this many levels are shown as they are; a table of more can hardly be read, so they are binned."""
+"""Up to this many levels are shown as they are; more are binned, as a larger table can hardly be read."""
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ class Judgement:
     swaps: SwapTable | None = None
     curve: Curve | None = None
     orders_nothing: bool = False
-    """Whether no two rows that should be told apart have different scores."""
+    """Whether all pairs that should be told apart have equal scores."""
 
 
 def read_metrics(
@@ -348,7 +348,7 @@ class Foretold:
 
     probabilities: Floats
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What a metric has to know beside them: of grades, the ``levels`` of the columns."""
+    """Options that the metric needs as well: for grades, the ``levels`` that the columns stand for."""
 
     def judge(self, metric: Metric, order: Grades | Comparisons) -> float:
         """Evaluate them by a metric of probabilities."""

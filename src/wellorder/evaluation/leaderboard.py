@@ -29,11 +29,11 @@ class Memory:
     """About how much memory a comparison takes, in bytes."""
 
     data: int
-    """As they were read, and once more encoded."""
+    """Bytes of the data as they were read, and once more encoded."""
     heaviest: str | None
-    """The method that takes most; None where there is none."""
+    """The method that takes most memory; None if there is none."""
     needed: int
-    """By a process that runs it, the data included."""
+    """Bytes of the process that runs it, the data included."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,23 @@ class Protocol:
     """How a comparison was computed."""
 
     split_by: str
-    """What stays together: "groups", "rows" (grades spread evenly), or "pairs" (rematches stay together)."""
+    """What folds keep together: "groups", "rows" (each alone, with grades spread evenly), or "pairs" (rematches)."""
     n_folds: int
     n_repeats: int
     inner_folds: int
     seed: int
     metric: str
-    """What the searches choose by and the leaderboard is ordered by."""
+    """The metric by which searches choose and the leaderboard is ordered."""
     metrics: tuple[str, ...]
-    """Everything that was measured, the metric first."""
+    """All metrics that were measured, with ``metric`` first."""
     time_budget: float | None = None
-    """Seconds."""
+    """In seconds; None: no limit."""
     versions: tuple[tuple[str, str], ...] = ()
-    """(package, version)."""
+    """Pairs of (package, version)."""
     code: str = ""
     """The Python lines that compute the same."""
     planned_repeats: int | None = None
-    """How many repeats were asked for, where there was no time to begin them all."""
+    """The number of repeats that were asked for, if there was no time to begin them all."""
     n_jobs: int = 1
     """How many trials ran side by side."""
     memory: Memory | None = None
@@ -93,7 +93,7 @@ class Standing:
     is_baseline: bool
     n_splits: int
     mean: float
-    """Of the metric over the splits."""
+    """The mean of the metric over the splits."""
     low: float
     high: float
     """A 95 % interval of the mean, by the rows that were tested and by how much training rows matter; NaN where nothing
@@ -155,12 +155,12 @@ class LeftOut:
     method: str
     reason: str
     for_time: bool = False
-    """Whether it may well have been good, and there was no time for it."""
+    """Whether it was left out only for lack of time, and might have been good."""
 
 
 _WIDTH = 80
 _SHOWN = 18
-"""Columns of text, and rows, of a leaderboard on a screen of 24 lines."""
+"""Text columns and rows that fit on a screen of 24 lines."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,10 @@ class Leaderboard:
     is_complete: bool = True
     """False where the run was interrupted or its time was up before all planned splits were done."""
     time_was_up: bool = False
-    """Which of the two it was."""
+    """Whether the time was up, rather than the run interrupted."""
     hears_rows: bool = False
-    """Whether intervals and tests are by the rows (lists, items) that were tested, and not by the splits alone."""
+    """Whether intervals and tests are based on the rows (lists, items) that were tested, and not on the splits
+    alone."""
     more_needed: float | None = None
     """How many times as many rows (lists, comparisons) it would take to tell the first two apart with 80 % power, if
     they differ as much as they seem to; below one, there are enough. None where it cannot be told."""

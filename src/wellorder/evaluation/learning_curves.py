@@ -27,7 +27,7 @@ from .splits import Split, read_splits
 from .tasks import AnyTable, Task, make_task
 
 _EXPONENTS = np.linspace(0.25, 1.5, 26)
-"""c: slower than any learner worth the name, to faster than the square root's square."""
+"""Exponents c that are tried: from slower than any useful learner to faster than 1/n."""
 
 _N_DRAWS = 200
 

@@ -205,9 +205,10 @@ class _Shuffled:
     sample: Sample
     names: list[str]
     exchange: Callable[[int, Ints], Any]
-    """From a column's number, and the row that each row takes its value from, to the rows so made."""
+    """Makes rows in which one column takes its values from other rows: given the column's number, and the row for each
+    row."""
     numbers: Any
-    """The rows as numbers; None where the model takes a data frame."""
+    """The rows as numbers; None if the model takes a data frame."""
     player: Ints
     """The column that each column of numbers belongs to."""
 
@@ -481,7 +482,7 @@ def _choose(wanted: int | Sequence[int | str] | None, names: list[str], contribu
 
 
 _DRAWN = 300
-"""Pairs whose contributions are looked at where all of them would take too long."""
+"""At most this many pairs are drawn to look at contributions, if all of them would take too long."""
 
 
 def _contributions(shuffled: _Shuffled, seed: int) -> tuple[Floats, float, str] | None:

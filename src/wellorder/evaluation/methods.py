@@ -53,7 +53,8 @@ for _taken in offered_methods().keys() & _OURS.keys():
 METHODS: dict[str, Method] = dict(
     sorted((offered_methods() | _OURS).items(), key=lambda entry: (entry[1].is_baseline, entry[0] not in _OURS))
 )
-"""In the order in which they are run and listed: ours before those of installed packages, baselines last."""
+"""All methods in the order in which they are run and listed: ours before those of installed packages, baselines
+last."""
 
 
 def find_method(name: str) -> Method:

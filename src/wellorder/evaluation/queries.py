@@ -12,8 +12,7 @@ from scipy import stats
 from scipy.stats import permutation_test
 
 from ..data import Qrels, Run
-from ..metrics import METRICS, AnyMetric, Metric, Retrieved, parse
-from ..metrics.retrieval import ListValues
+from ..metrics import METRICS, AnyMetric, ListValues, Metric, Retrieved, parse
 from ..order import Grades, exact_numbers, read_column
 from ..sweeps import Floats
 from .significance import known_mean
@@ -166,12 +165,12 @@ class RunDifference:
     second: float
     """The means over the queries."""
     difference: float
-    """The second less the first, query by query, on average."""
+    """The mean over the queries of second minus first."""
     low: float
     high: float
-    """Its interval, by Student's t over the queries; NaN with fewer than two."""
+    """The ends of its interval, by Student's t over the queries; NaN with fewer than two."""
     p_value: float
-    """Of the randomisation test over queries (:func:`randomisation_test`); NaN with fewer than two."""
+    """The p-value of the randomisation test over queries (:func:`randomisation_test`); NaN with fewer than two."""
     won: int
     """Queries on which the second is better."""
     tied: int
@@ -230,7 +229,7 @@ def compare_runs(
 
 
 _ROUNDING = 1e-12
-"""Values that differ by no more are the same."""
+"""Values that differ by no more than this count as equal."""
 
 
 def _difference(metric: Metric, first: Floats, second: Floats, confidence: float, seed: int) -> RunDifference:

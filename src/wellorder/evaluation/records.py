@@ -24,7 +24,7 @@ if sys.platform != "win32":  # there, two runs must not share a file of records
 Json: TypeAlias = Any
 
 MOST_HELD_OUT = 20_000
-"""Rows, or comparisons, of data whose held-out scores are kept: enough to look at lists one by one."""
+"""Held-out scores are kept for data of at most this many rows or comparisons: enough to look at lists one by one."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,19 @@ class Parts:
     """What each independent unit of a test part (row, list or item) adds to a method's value."""
 
     units: tuple[int, ...]
-    """Their numbers, the same in every split; many units share one."""
+    """The numbers of the units, which are the same in every split; several units may share a number."""
     parts: tuple[float, ...]
     meetings: tuple[int, ...] = ()
-    """Of items: numbers of each two that met."""
+    """If units are items: a number for each pair of items that met."""
     shared: tuple[float, ...] = ()
-    """What each two that met have in common, which is in the parts of both."""
+    """For each pair that met, what the two items have in common, which is in the parts of both."""
     pair_square: float = 0.0
-    """Of rows: the sum over all pairs of the square of what each adds."""
+    """If units are rows: the sum over all pairs of the square of what each pair adds."""
     shares: tuple[float, ...] = ()
-    """How much of the value each unit makes up; empty where all make up as much."""
+    """The share of the value that each unit makes up; empty if all shares are equal."""
     luck: tuple[float, ...] = ()
-    """Of rows: what each part owes to who else was drawn; empty where there is no such luck, or it is not known."""
+    """If units are rows: how much of each part is due to which other rows were drawn; empty if there is none, or it is
+    unknown."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Record:
     """One method, searched and fitted on the training part of one split, judged on its test part."""
 
     key: str
-    """Says what was computed (data, method, grid, split, seed, versions): equal keys, equal results."""
+    """Identifies what was computed (data, method, grid, split, seed, versions): equal keys mean equal results."""
     data: str
     method: str
     repeat: int
@@ -83,36 +84,36 @@ class Record:
     n_train: int
     n_test: int
     metrics: dict[str, float]
-    """On the test part, by name; NaN where it is not defined."""
+    """The metrics on the test part, by name; NaN where one is not defined."""
     params: dict[str, Json] = field(default_factory=dict)
-    """What the search chose."""
+    """The parameters that the search chose."""
     search_seconds: float = 0.0
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     swaps: SwapTable | None = None
     curve: Curve | None = None
     weights: tuple[float, ...] | None = None
-    """Of a linear model, one an encoded feature."""
+    """The weights of a linear model, one for each encoded feature."""
     features: tuple[str, ...] | None = None
     """The names of the encoded features, beside the weights."""
     held_out: tuple[float, ...] | None = None
     """The scores of the test rows, or of test comparisons right less left, in the order of the split; kept for the
     first repeat of at most ``MOST_HELD_OUT`` rows."""
     parts: Parts | None = None
-    """Of the first metric; None where that is no mean over units, or not defined."""
+    """The parts that the first metric is the mean of; None if it is no mean over units, or not defined."""
     orders_nothing: bool = False
     """Whether the model gave all test rows of a list, or both items of every test comparison, the same score."""
     stopped: bool = False
-    """Whether its time limit ended the search or the fit: the metrics are of the best that there was by then."""
+    """Whether the time limit ended the search or the fit: the metrics are then of the best model by that time."""
     unfinished: bool = False
-    """Whether it was the fit itself that its time limit ended, so that the model is not what the method would make."""
+    """Whether the time limit ended the fit itself, so that this is not the model that the method would have made."""
     allowed_seconds: float = 0.0
-    """Its time limit, where that ended the search or the fit. It may have ended early, as a last fit would not have
-    fitted in: the time that it took does not say what it was given."""
+    """The time limit, if it ended the search or the fit. The trial may have taken less, as a search stops when its last
+    fit would not have been done in time."""
     notes: tuple[str, ...] = ()
-    """What the fit warned of."""
+    """The warnings of the fit."""
     earlier_seconds: float = 0.0
-    """What the same took before, when it was out of time and so was tried again with more."""
+    """Seconds of an earlier try, which was out of time."""
     problem: str | None = None
     """Why the fit failed or was cut short; its metrics are then NaN."""
 
@@ -184,11 +185,11 @@ def _refuse(name: str, value: Json, wanted: str) -> NoReturn:
 
 
 _LARGEST, _LARGEST_COUNT = 1e300, 2**53
-"""Sums of numbers up to these are numbers, too."""
+"""Sums of numbers up to these are still finite."""
 
 
 _INFINITE = "Infinity"
-"""How a line writes what JSON has no number for."""
+"""How a line writes numbers that JSON does not have."""
 
 
 def _is_number(value: Json) -> bool:
@@ -322,7 +323,7 @@ _READERS: dict[str, Callable[[str, Json], Any]] = {
     "notes": _texts,
     "problem": _optional(_text),
 }
-"""How each field of a record is read: a function of its name, for errors, and of what JSON gives."""
+"""For each field of a record, the function that reads it, given the field's name (for errors) and the JSON value."""
 
 
 class RecordFile:
@@ -404,7 +405,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterable[Record]:
 
 
 _BEGINNING = b'{"key":'
-"""How every record begins: a lone line that does is a record that was cut off, not somebody's own file."""
+"""How every record begins: a single line that begins so is a record that was cut off, and not somebody else's file."""
 
 
 def _append(path: Path, line: bytes) -> None:

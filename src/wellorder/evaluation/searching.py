@@ -166,13 +166,14 @@ def _path(estimator: KernelModel, points: list[dict[str, Any]], members: list[in
 
 
 _FAIR = 3.0
-"""How many times its equal part of the time left a fit of a search may take: those before it may have saved some."""
+"""A fit of a search may take this many times its equal share of the time left, as those before it may have saved
+some."""
 
 _FOR_FIRST = 0.3
-"""The part of the time left that the first fit may take."""
+"""The share of the time left that the first fit may take."""
 
 _WHOLE = 0.7
-"""The part of what the longest fit took without which no further one is begun."""
+"""No further fit is begun with less time left than this share of what the longest fit took."""
 
 _SAME = 12
 """Means that agree to this many decimals are tied."""
@@ -184,13 +185,13 @@ class GridPoint:
 
     params: dict[str, Any]
     mean: float
-    """Over the folds that have a value; NaN where none has."""
+    """The mean over the folds that have a value; NaN if none has."""
     values: tuple[float, ...]
-    """One a fold; NaN where the metric is not defined, or where time was up."""
+    """One value per fold; NaN where the metric is not defined, or where time was up."""
     seconds: float
-    """For all folds together, without the kernel matrices, which many points share."""
+    """Seconds for all folds together, without the kernel matrices, which many points share."""
     quickest: float = 0.0
-    """Seconds of the fold that took least: the first fit of a process may have waited for a compiler."""
+    """Seconds of the quickest fold: the first fit of a process may have waited for a compiler."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +208,7 @@ class SearchResult:
     table: tuple[GridPoint, ...]
     """Every point of the grid, in the grid's order."""
     n_skipped: int
-    """Fits whose fold had no value, and which are in no mean."""
+    """The number of fits that had no value on their fold, and so are in no mean."""
     seconds: float
     refit_seconds: float
 
@@ -409,10 +410,10 @@ class _SearchUnderWay:
             self._seconds[number, fold] = perf_counter() - began
 
     def _share(self) -> Callable[[], float]:
-        """Return what is left, by the clock, of the time that the next fit may take.
+        """Return the seconds by the clock that the next fit may take.
 
-        Rather fewer points are tried than all of them by fits cut short: each has as long as the longest before it, and
-        once one was cut short, the time that is left is for the last fit.
+        It is better to try a few points with whole fits than all points with fits cut short. So each fit may take as
+        long as the longest before it, and once one was cut short, the time that is left is for the final fit.
         """
         longest = float(self._seconds.max())
         left = self._refuse_late(np.inf if self._cut_short else _WHOLE * longest)
@@ -434,7 +435,7 @@ class _SearchUnderWay:
     def _best_begun(self) -> dict[str, Any] | None:
         """Return the best of the points that have been begun, by the folds that all of them have done; None if none.
 
-        One alone was not compared with anything, and is no better than the estimator's own parameters.
+        A single point has not been compared with anything: then it is no better than the estimator's own parameters.
         """
         begun = np.flatnonzero(self._done.any(axis=1))
         if len(begun) < min(2, len(self._points)):
@@ -491,18 +492,18 @@ def _complexity(params: Mapping[str, Any]) -> float:
 
 
 MOST_SEARCHED = 100_000
-"""Rows, or comparisons, up to which a search looks at all of them; of more, it looks at a sample."""
+"""With more rows or comparisons than this, a search looks at a sample."""
 SAMPLE = 20_000
-"""Rows of such a sample: a few values a parameter, wide apart, are told apart by as many."""
+"""Rows of such a sample: enough to choose among a few values of a parameter that are far apart."""
 
 _FOR_LAST = 0.2
-"""The part of the time that is kept for a fit to all rows, at least, where a fit that takes longer ends early."""
+"""The least share of the time that is kept for the final fit to all rows, if that fit can be stopped early."""
 
 _FOR_LARGER = 0.6
-"""The same, where fits of a search are to a sample."""
+"""The same share, if the fits of the search are to a sample."""
 
 _FITS_TIMED = 3
-"""Fits to a sample after which it is known what they take: the first may wait for a compiler."""
+"""After this many fits to a sample it is known how long they take: the first may have waited for a compiler."""
 
 
 def choose_params(
@@ -518,14 +519,16 @@ def choose_params(
     one_fit: float = 0.0,
     times: Floats | None = None,
 ) -> dict[str, Any]:
-    """Choose an estimator's parameters from a grid by folds of a training part, or by cuts in time where it has times.
+    """Choose an estimator's parameters from a grid by folds of a training part, or by cuts in time if it has times.
 
-    Nothing is chosen, with a warning, where the part cannot be cut so that there is always a pair to learn from:
-    a method is better judged with its own defaults than not at all. Of a large part a sample is searched, with a
-    warning; if by the times of its fits a fit to all rows would outlast the deadline, that is said now. So it is of a
-    part that is larger than ``most``; but as its fits grow faster than the rows, their times say nothing of the last.
-    Nor is anything chosen where a fit to the part takes so long (``one_fit`` seconds) that one of a search would be cut
-    short: all the time is then for the last.
+    If the part cannot be cut so that there is always a pair to learn from, nothing is chosen, with a warning: a method
+    is better judged with its own defaults than not at all. Nor is anything chosen if one fit to the part takes so long
+    (``one_fit`` seconds) that a fit of a search would be cut short: the final fit then has all the time.
+
+    In a large part, the search looks at a sample, with a warning. If the times of the fits to the sample show that a
+    fit to all rows would outlast the deadline, :class:`OutOfTime` is raised at once. A part larger than ``most`` is
+    sampled too; but such methods take more than in proportion to the rows, so that these times say nothing of the final
+    fit.
     """
     if not grid:
         return {}
@@ -576,9 +579,9 @@ def _inner_splits(part: Sample, n_folds: int, seed: int, times: Floats | None) -
 
 
 class _Outlook:
-    """A deadline that sets time aside for a fit to all rows: a search that can lead to none is not gone on with.
+    """A deadline that sets time aside for the final fit to all rows, and stops a search that would leave too little.
 
-    It is asked before every fit; from one time to the next is about what a fit to the sample takes.
+    It is asked before every fit, so that the time between two calls is about what a fit to the sample takes.
     """
 
     def __init__(self, deadline: Callable[[], float | None], times_larger: float, share: float = 0.0) -> None:
@@ -597,7 +600,7 @@ class _Outlook:
 
 
 def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | None) -> None:
-    """Raise OutOfTime where a fit with the best parameters to so many times the rows would not be done in time."""
+    """Raise OutOfTime if a fit with the best parameters to this many times the rows would not be done in time."""
     point = next(each for each in found.table if each.params == found.best_params)
     seconds = times_larger * point.quickest
     if left is not None and seconds > left:
@@ -605,9 +608,9 @@ def _refuse_if_too_long(found: SearchResult, times_larger: float, left: float | 
 
 
 def sample_size(part: Sample, most: int | None = None) -> int:
-    """Return how many rows, or comparisons, of a part a search looks at, if that of a method looks at ``most`` rows.
+    """Return how many rows or comparisons a search looks at, for a method that is searched on at most ``most`` rows.
 
-    Some of the comparisons are of as many items: such a method gains nothing by them.
+    Comparisons are not cut to ``most``: a sample of them has about as many items, and it is items that take time.
     """
     if most is not None and len(part) > most and not part.order.keeps_rows:
         return most

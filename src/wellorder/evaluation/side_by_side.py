@@ -28,7 +28,7 @@ from .tasks import AnyTable, Task, make_task
 from .trials import WORKER_ENDED, failed_record, run_trial, steady_sums
 
 PATIENCE = 2.0
-"""Seconds of work that are done in this process before others are started, which takes about as long."""
+"""Seconds of work that are done in this process before others are started, as starting them takes about as long."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Trial:
     split: Split
     key: str
     prepared: float = 0.0
-    """Seconds that the key took: the first of a split encodes the training part, for all."""
+    """Seconds that computing the key took: the first key of a split encodes the training part for all methods."""
     one_fit: float = 0.0
-    """About what a fit to the training part takes; 0 where nobody knows."""
+    """About how long one fit to the training part takes; 0 if unknown."""
 
 
 class TrialPool:

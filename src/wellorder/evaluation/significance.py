@@ -13,7 +13,7 @@ from scipy import stats
 from ..sweeps import Floats, Ints
 
 TOLD_APART = 0.05
-"""Two methods are told apart where the p-value is below this."""
+"""Two methods are told apart if the p-value is below this."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class PairedTest:
     high: float
     statistic: float
     p_value: float
-    """How often chance alone gives a mean at least this far from 0; NaN where one or two splits say nothing."""
+    """How often chance alone gives a mean at least this far from 0; NaN with one or two splits, which say nothing."""
     confidence: float
     n_splits: int
 
@@ -56,15 +56,15 @@ class Friedman:
     """Many methods on many data sets, and whether they are all alike."""
 
     mean_ranks: tuple[float, ...]
-    """One a method; 1 is best."""
+    """One per method; 1 is best."""
     statistic: float
     """Friedman's χ², corrected for ties."""
     p_value: float
-    """By the law of χ², which needs many data sets: of few, see ``permutation_p_value``."""
+    """By the χ² distribution, which needs many data sets; for few, see ``permutation_p_value``."""
     f_statistic: float
-    """Iman and Davenport's F, which is less timid than χ²; infinite where all sets order the methods alike."""
+    """Iman and Davenport's F, which is less conservative than χ²; infinite if all data sets order the methods alike."""
     f_p_value: float
-    """By the law of F, which needs several data sets, too: over two that agree it is 0."""
+    """By the F distribution, which needs several data sets as well: over two that agree it is 0."""
     permutation_p_value: float
     """The share of all ways in which the sets could order the methods, each by itself, that are as far from chance.
     Counted where there are few such ways, and from 20,000 drawn ones where there are more. From 16 sets on it is F's,
@@ -194,12 +194,12 @@ def holm(p_values: Any) -> Floats:
 
 
 _MOST_ORDERS = 40_320
-"""Ways to order the methods on all sets but one, up to which they are counted out."""
+"""All ways to order the methods on all data sets but one are counted if there are at most this many."""
 
 _DRAWN_ORDERS = 20_000
 
 _FEW_SETS = 15
-"""Data sets up to which F's law is not relied upon."""
+"""With this many data sets or fewer, the F distribution is not relied upon."""
 
 
 def friedman(values: Any, *, greater_is_better: bool = True) -> Friedman:

@@ -16,7 +16,7 @@ from ..samples import Given, Sample
 from ..sweeps import Bools, Ints
 
 _FEW_LEVELS = 20
-"""Up to this many levels each is spread on its own; more are gathered into quantiles."""
+"""Up to this many levels, each is spread over the folds on its own; more are first gathered into quantiles."""
 
 _QUANTILES = 10
 
@@ -139,11 +139,11 @@ def comparison_folds(
 
 
 def time_cuts(y: Any, times: Any, groups: Any = None, *, n_cuts: int = 5, first: float = 0.5) -> Iterator[Split]:
-    """Cut in time: learn from the past, be judged by what comes next, at several moments.
+    """Cut in time, at several moments: methods learn from the past, and are judged by what comes next.
 
-    The later part of the rows is cut into ``n_cuts`` stretches of about as many rows; each is a test part once, and all
-    that is earlier is then the training part. Rows of one time stay together, and so do groups and, of comparisons,
-    nothing: two items may well have met before. A group is of the time of its last row.
+    The later part of the rows is cut into ``n_cuts`` stretches of about equally many rows. Each stretch is a test part
+    once, and everything before it is then the training part. Rows of the same time stay together, and so do groups; the
+    time of a group is that of its last row. Comparisons of the same two items may be cut apart.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def hold_outs(y: Any, *, n_train: int, n_test: int | None = None, n_repeats: int
 
 
 def feasible_folds(order: Grades | Comparisons, n_folds: int, n_repeats: int, seed: int) -> Iterator[Split]:
-    """Cut into folds, fewer where there are not enough lists with a pair; a single such list is cut by rows."""
+    """Cut into folds, fewer if not enough lists have a pair; if only one list has pairs, it is cut by rows."""
     n_folds = feasible_n_folds(order, n_folds)
     if isinstance(order, Comparisons):
         return comparison_folds(order, n_folds=n_folds, n_repeats=n_repeats, seed=seed)
@@ -288,7 +288,7 @@ def feasible_n_folds(order: Grades | Comparisons, wanted: int) -> int:
 
 
 def n_lists_with_pair(grades: Grades) -> int:
-    """Count the lists that say anything about an order."""
+    """Count the lists that hold a pair, and so say anything about an order."""
     return grades.describe().n_groups_with_pairs
 
 
@@ -376,15 +376,16 @@ def _stream(seed: int, repeat: int) -> np.random.Generator:
 
 
 def _by_appearance(group: Ints) -> Ints:
-    """Return group numbers in the order of first rows: splits do not depend on what the ids look like."""
+    """Return group numbers in the order of first rows, so that splits do not depend on what the ids look like."""
     _, first, number = np.unique(group, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number])
 
 
 def _strata(grades: Grades, n_folds: int) -> Ints:
-    """Return the number of each row's level, or of its quantile where levels are many or rare; −1: unjudged.
+    """Return the number of each row's level, or of its quantile if levels are many or rare; −1: unjudged.
 
-    Groups whose rows are dealt one by one (strata of times) have numbers of their own, so that each is in every fold.
+    If rows of a group are dealt out one by one (strata of times), each group has numbers of its own, so that every fold
+    gets some rows of it.
     """
     count = np.bincount(grades.level[grades.level >= 0], minlength=1)
     n, n_present = int(count.sum()), int(np.count_nonzero(count))
@@ -414,8 +415,8 @@ def _deal_rows(stratum: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
 def _deal_groups(size: Ints, first: Bools, n_folds: int, rng: np.random.Generator) -> Ints:
     """Give each group to the fold with the fewest rows so far; those named in ``first`` come first.
 
-    The order is random, but that groups of more than a quarter of a fold come before smaller ones, so that
-    no large group comes last and upsets the balance.
+    The order is random, except that groups of more than a quarter of a fold come before smaller ones: a large group
+    that came last would upset the balance.
     """
     step = size.sum() / (4 * n_folds)
     shuffled = rng.permutation(len(size))

@@ -28,7 +28,7 @@ class TrainingPart(Sample):
     """A training part in numbers, and the encoding that made them."""
 
     encoder: TableEncoder | None = None
-    """None where items have names and nothing else: each is a column of its own."""
+    """None if items have names and no features: each item is then a column of its own."""
     size: Size = field(kw_only=True)
 
     @property

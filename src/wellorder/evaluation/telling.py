@@ -27,21 +27,21 @@ from .tasks import AnyTable, Task, make_task
 from .trials import hear_warnings
 
 POINT = 0.01
-"""A difference worth finding: one point of swapped pairs."""
+"""The difference that is worth finding: one point of swapped pairs."""
 
 _MOST_ENTRIES = 300_000
 _ROWS = (500, 10_000)
-"""So many entries are learned from: the more columns, the fewer rows, within these limits."""
+"""Rows that are learned from: the more columns there are, the fewer, within these limits."""
 
 _N_FOLDS = 3
 
 _SECONDS = 3.0
-"""By then each fit ends with what it has."""
+"""Each fit ends after this many seconds with what it has."""
 
 
 @dataclass(frozen=True)
 class Telling:
-    """How much data tells two methods apart, by two that were tried.
+    """How much data it takes to tell two methods apart, estimated from two that were tried.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Telling:
     unit : str
         What is counted: "row", "list" or "comparison".
     n_units : int
-        How many there are.
+        How many of these the data have.
     needed : int
-        So many find a difference of one point of swapped pairs with 80 % power, at 5 %.
+        How many it takes to find a difference of one point of swapped pairs with 80 % power, at a level of 5 %.
     told : float
-        The difference that those find that are there.
+        The difference that the data at hand can find with the same power.
     """
 
     methods: tuple[str, str]
@@ -63,16 +63,16 @@ class Telling:
     told: float
 
     def __str__(self) -> str:
-        points = f"{100 * self.told:.2g} points" if self.told < 1 else "none that there can be"
+        here = f"tell a difference of {100 * self.told:.2g} points" if self.told < 1 else "tell no difference at all"
         return (
-            f"about {self.needed:,} {self.unit}s tell two methods apart that differ by one point of swapped pairs; the "
-            f"{self.n_units:,} here, {points} (by {' and '.join(self.methods)}, 80 % power; methods that are more "
-            "alike need fewer)"
+            f"it takes about {self.needed:,} {self.unit}s to tell apart two methods that differ by one point of "
+            f"swapped pairs; the {self.n_units:,} here {here} (measured with {' and '.join(self.methods)}, at 80 % "
+            "power; methods that are more alike need fewer)"
         )
 
 
 def tell_apart(table: AnyTable, *, seed: int = 0) -> Telling | None:
-    """Reckon how much data tells two methods apart, by two cheap ones on three parts of a sample.
+    """Estimate how much data it takes to tell two methods apart, from two cheap ones on three folds of a sample.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def tell_apart(table: AnyTable, *, seed: int = 0) -> Telling | None:
     Returns
     -------
     Telling or None
-        None where nothing shows it: too few rows to cut, or methods that never differ.
+        None if that cannot be estimated: there are too few rows to split, or the two methods never differ.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def tell_apart(table: AnyTable, *, seed: int = 0) -> Telling | None:
 
 
 def _spread(task: Task, names: tuple[str, str], seed: int) -> float | None:
-    """Return the difference of two methods' means over a few splits that would be found with 80 % power."""
+    """Return how large a difference of two methods' means must be to be found with 80 % power on these data."""
     metric = parse("swapped_pairs", task.supervision)
     values: list[list[float]] = []
     parts: list[list[Any]] = []
@@ -140,7 +140,7 @@ def _spread(task: Task, names: tuple[str, str], seed: int) -> float | None:
 
 
 def _sample(table: AnyTable, seed: int) -> AnyTable:
-    """Return a table as it is, or some of a large one: rows, whole lists, or comparisons."""
+    """Return a small table as it is, and of a large one a sample of rows, whole lists, or comparisons."""
     most = int(np.clip(_MOST_ENTRIES / max(table.rows.X.shape[1], 1), *_ROWS))
     if isinstance(table, ComparisonTable) and not table.described:
         most = _ROWS[1]
@@ -155,7 +155,7 @@ def _sample(table: AnyTable, seed: int) -> AnyTable:
 
 
 def _first_lists(place: Ints, most: int) -> Ints:
-    """Return the rows of the first lists that hold so many, four of them at least."""
+    """Return the rows of the first lists: of as many as it takes to hold ``most`` rows, and of at least four."""
     n_rows = np.cumsum(np.bincount(place))
     last = max(int(np.searchsorted(n_rows, most)), 4)
     return np.asarray(np.flatnonzero(place < last))

@@ -60,7 +60,8 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 _notes: ContextVar[list[str] | None] = ContextVar("notes", default=None)
 _NOT_FOR_USERS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
-"""Meant for authors of libraries: Python hides them too, and which trial meets them hangs on who loads what first."""
+"""Warnings meant for authors of libraries, which Python hides too; which trial meets them depends on what is loaded
+first."""
 
 
 class _Shared:
@@ -242,13 +243,13 @@ def _search(
 
 
 PILOT_ROWS = 1_000
-"""Rows of the sample by which it is told what a method takes."""
+"""Rows of the sample that is fitted to find out how long a method takes."""
 
 _PILOT_FITS = 3
-"""Fits to it, if there is time: the first may wait for a compiler, and any for other processes."""
+"""Fits to that sample, if there is time: the first may wait for a compiler, and any of them for other processes."""
 
 _WAITED = 1.5
-"""How many times the time that it was given a fit must take to have waited for something."""
+"""A fit that took this many times its limit must have waited for something else."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ class Pilot:
 
     one_fit: float
     seconds: float
-    """With its search; infinite where even the fit to the sample was not done."""
+    """Seconds with its search; infinite if not even the fit to the sample was finished."""
 
     @property
     def is_whole(self) -> bool:

@@ -29,7 +29,8 @@ from .target import Job, Scored, Target
 from .targets import TARGETS
 
 _DOUBLE, _SINGLE = 1e-9, 1e-5
-"""How far scores may differ, as a part of the range of the model's own: by the runtime's precision."""
+"""How far scores may differ, as a share of the range of the model's scores: in runtimes of double and of single
+precision."""
 
 
 @dataclass(frozen=True)

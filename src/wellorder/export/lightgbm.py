@@ -15,7 +15,7 @@ from .one_kind import kind_of, trees_of
 from .target import Job, Scored, Target
 
 _CATEGORY, _LEFT, _NAN = 1, 2, 8
-"""Bits of ``decision_type``: a set of categories; missing values go left; NaN is what is missing."""
+"""Bits of ``decision_type``: the split is by a set of categories; missing values go left; NaN means missing."""
 
 _BITS = 32
 

@@ -50,25 +50,27 @@ from .target import Job, Scored, Target
 _TREES = "ai.onnx.ml"
 
 _OPSETS = {"": 18, _TREES: 5}
-"""The first version of the second with trees in double precision all the way; onnxruntime reads it from 1.21 on."""
+"""The versions of the operators: the first version of the second with trees in double precision all the way, which
+onnxruntime reads from 1.21 on."""
 
 _FILE = 10
-"""The version of the file itself: the first that may hold these operators."""
+"""The version of the file format: the first that may hold these operators."""
 
 _BLOCK = 1_024
-"""Rows of a kernel, or bumps, that are worked on at a time: a runtime holds so many numbers a row, not all at once."""
+"""Rows of a kernel, or bumps, that are computed at a time: a runtime then never holds all of them for each row."""
 
 _FARTHEST = 1e150
-"""Numbers further from a kernel's middle are taken for this: a Gaussian is 0 there, and no square is infinite."""
+"""Numbers further than this from a kernel's middle are replaced by it: a Gaussian is 0 there, and no square is
+infinite."""
 
 _MOST_BYTES = 2**31 - 2**24
 """What one ONNX file can hold, less some room for the graph."""
 
 _NO_TEXT = ""
-"""What stands for a missing text: ONNX has no other."""
+"""What stands for a missing text, as ONNX has none."""
 
 Value: TypeAlias = str
-"""The name of an input, or of what a node computes."""
+"""The name of an input, or of a node's result."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -269,7 +271,7 @@ class GraphWriter:
 
 
 _COLUMNS = np.array([1])
-"""The axis of columns, as operators take it."""
+"""The axis of columns, in the form that operators take."""
 
 
 # --------------------------------------------------------------------------------------------------

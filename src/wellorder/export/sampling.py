@@ -14,13 +14,14 @@ from ..sweeps import Array, Floats
 from .forms import BumpSum, Feature, Form, InputColumn, KernelSum, Move, Rated, Softmax, StepSum, Term, Trees, leaves
 
 _MOST_PLACES = 2_000
-"""Values of a column that are of interest, at most."""
+"""At most this many values of a column are tried."""
 
 WIDE = 10_000
-"""Rows of a matrix with more columns are told by those that are looked at."""
+"""In a wider matrix, rows are described only by the columns that the model looks at."""
 
 _SEVERAL = 0.5
-"""The share of a row's entries that are drawn around the column's middle; the others are places of interest."""
+"""The share of a row's entries that are drawn around the column's middle; the others are taken from the values that
+matter."""
 
 UNSEEN = "no such category"
 

@@ -22,7 +22,7 @@ from .one_kind import kind_of, linear_of, trees_of
 from .xgboost import refuse_sets
 
 _NOTED = 1e-4
-"""A constant is told where it is not next to nothing beside the weights."""
+"""A constant is mentioned if it is not negligible beside the weights."""
 
 _FURTHEST = float(np.finfo(np.float32).max)
 

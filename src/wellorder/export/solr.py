@@ -87,7 +87,7 @@ def before_slack(threshold: float) -> float:
 
 
 _PLACES = range(-0x7F7FFFFF, 0x7F800000)
-"""The finite numbers of single precision in their order, by the place of each: that of zero is 0."""
+"""All finite numbers of single precision in their order, numbered so that zero is 0."""
 
 
 def _number_at(place: int) -> np.float32:

@@ -15,10 +15,10 @@ from .one_kind import kind_of, linear_of, trees_of
 from .target import Job, Scored, Target
 
 _MOST_LETTERS = 900_000
-"""A statement that is longer is refused by SQLite as it comes, and by nobody's taste."""
+"""SQLite refuses longer statements in its default settings."""
 
 _TOGETHER = 16
-"""Terms of a sum that are put in brackets, so that no expression nests deeper than parsers allow."""
+"""This many terms of a sum are put in brackets, so that no expression nests deeper than parsers allow."""
 
 
 def write(job: Job, path: Path) -> list[str]:

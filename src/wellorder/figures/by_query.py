@@ -13,7 +13,7 @@ from ..metrics import parse
 from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain, quieten
 
 _MOST_STEPS = 400
-"""More queries than this are thinned in the picture, which has no room for them."""
+"""With more queries than this, the picture shows only some of them, as it has no room for more."""
 
 
 class ByQueryDisplay(Drawable):

@@ -13,10 +13,10 @@ from ..writing import write_p_value
 from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
 
 _NAMES = 0.72
-"""Room for the names on either side, as a share of the line of ranks."""
+"""The width for names on either side, as a share of the width of the rank axis."""
 
 _MOST_TICKS = 7
-"""Ranks that are written on the line, beside the first."""
+"""At most this many ranks are written on the axis, beside the first."""
 
 
 class CriticalDifferenceDisplay(Drawable):

@@ -20,7 +20,7 @@ from .style import LINES, PALETTE, WIDTH, Drawable, add_legend, axes_for, quiete
 
 
 FEW = 3
-"""Up to this many lines each have their band; of more, only the first, for the bands would cover each other."""
+"""Up to this many lines, each has its band; with more, only the first, as the bands would cover each other."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Line:
     x: Floats
     y: Floats
     spread: Floats
-    """Zero where there is one curve only."""
+    """Zero if there is only one curve."""
 
 
 def one_line(name: str | None, curve: Curve) -> Line:

@@ -12,7 +12,7 @@ from ..writing import counted
 from .style import WIDTH, Drawable, axes_for, name_rows, plain, plain_apart, quieten, signed_bars, whisker
 
 MOST_FEATURES = 12
-"""More bars than this are not read: the rest is one bar."""
+"""More bars than this are hard to read: the remaining features share one bar."""
 
 
 class ExplanationDisplay(Drawable):

@@ -25,17 +25,17 @@ from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
 
 
 MOST_COLUMNS = 1_000
-"""Of more than these, the two most telling ones are not looked for."""
+"""With more columns than this, the two most telling ones are not searched for."""
 
 _MOST_ROWS = 500
 _FEWEST_VALUES = 4
-"""A feature of fewer different values is no axis."""
+"""A feature needs at least this many different values to be an axis."""
 
 _COPY = 0.9
-"""A rank correlation from which two features say nearly the same."""
+"""Two features with a rank correlation of at least this say nearly the same."""
 
 _ENDS = (0.02, 0.98)
-"""Quantiles at which the axes begin and end: a single outlier would leave the rest in a corner."""
+"""Quantiles at which the axes begin and end: otherwise a single outlier would squeeze all others into a corner."""
 
 
 @dataclass(frozen=True)
@@ -271,18 +271,18 @@ def _scores(model: Any, rows: Any) -> Floats:
 
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
-"""Levels are the scores that stand above these shares of the rows: a score by itself says nothing."""
+"""A line is drawn at the score that is higher than those of this share of the rows: scores themselves mean nothing."""
 
 _MOST_POINTS = 200
 _STRONGEST = 0.5
-"""How opaque the highest band is: what is written upon it stays readable in dark and in light."""
+"""The opacity of the highest band: text on it stays readable in dark and light mode."""
 
 
 _ALONG = (0.5, 0.35, 0.65, 0.2, 0.8)
 """Where along a line its name may stand, the best place first."""
 
 _APART = 0.14
-"""How far names stay from each other, in shares of the picture, if they can."""
+"""How far apart names are kept if possible, as a share of the picture."""
 
 
 class LevelCurvesDisplay(Drawable):

@@ -17,19 +17,19 @@ from ..sweeps import Bools, Floats
 from .style import PALETTE, PAPER, WIDTH, Drawable, axes_for, ink, plain, plain_apart
 
 MOST_LEVELS = 40
-"""More levels than this are not read."""
+"""A graph with more levels than this cannot be read."""
 
 _MOST_NOTES = 12
-"""On more edges than this, what is written at them would run into each other."""
+"""With more edges than this, the labels on them would overlap."""
 
 _INCHES = 0.75
-"""From one row to the next."""
+"""Inches from one row to the next."""
 
 _LETTER = 0.086
-"""Width of a letter in inches, on average and a little more."""
+"""The width of a letter in inches: the average and a little more."""
 
 _SWEEPS = 4
-"""How often levels are moved to the middle of those they have edges with."""
+"""How often each level is moved to the middle of the levels that it has edges with."""
 
 
 class OrderGraphDisplay(Drawable):

@@ -21,10 +21,11 @@ from .style import PALETTE, WIDTH, Drawable, axes_for, ink, plain_apart, quieten
 _SCALES = {"log-odds": "rating (log-odds, 0 is the mean)", "elo": "rating (Elo points, 1500 is the mean)"}
 
 MOST_NUMBERED = 16
-"""Up to so many items, cells of the table say how likely one is above another; of more they are too small."""
+"""Up to this many items, each cell of the table has a number, how likely one is above the other; with more, cells are
+too small."""
 
 _BEYOND = 0.06
-"""How far the arrow of an interval without an end goes beyond the others, in shares of their range."""
+"""How far the arrow of an interval without an end goes beyond the other intervals, as a share of their range."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -183,10 +184,10 @@ def _ends(rows: Any) -> tuple[float, float]:
 _KINDS = {"clearly above": "blue", "clearly below": "vermillion", "not told apart": "grey", "not comparable": "grey"}
 
 _FULL = 0.78
-"""How opaque the colour of a clear case is."""
+"""The opacity of the colour of a clear case."""
 
 _FAINT = 0.32
-"""How opaque a case that is not clear is at most."""
+"""The highest opacity of a case that is not clear."""
 
 
 class AboveDisplay(Drawable):

@@ -60,7 +60,7 @@ INK = "#000000"
 """The colour of the text."""
 
 WIDTH = 5.2
-"""Of every figure, in inches: narrow enough to be read on a phone."""
+"""The width of every figure in inches: narrow enough to be read on a phone."""
 
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -83,7 +83,7 @@ STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "wellorder",
 }
-"""What figures of the report set, for the time of drawing only."""
+"""Settings of matplotlib that hold only while a figure of the report is drawn."""
 
 
 def plain(text: object, most: int = 30) -> str:
@@ -221,7 +221,7 @@ def short_count(count: float) -> str:
 
 
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif"
-"""What the reader's own machine has."""
+"""Fonts that the reader's own machine has."""
 
 _COLOURS = {INK: "currentColor", PAPER: f"var(--paper, {PAPER})"} | {
     code: f"var(--{name}, {code})" for name, code in PALETTE.items()

@@ -14,19 +14,19 @@ from ..writing import write_percent
 from .style import PALETTE, WIDTH, Drawable, axes_for, plain_apart, scores_of, short_count
 
 CHANCE = 0.5
-"""A share of swapped pairs that any random order reaches: from here on, the colour is full."""
+"""The share of swapped pairs of a random order: from here on, the colour has full strength."""
 
 _STRONGEST = 0.62
-"""How opaque the full colour is: the numbers upon it stay readable in dark and in light."""
+"""The opacity of the full colour: numbers on it stay readable in dark and light mode."""
 
 _LONGEST = 18
-"""Characters of a grade's name."""
+"""The longest name of a grade, in characters."""
 
 _IN_A_LINE = 44
-"""Characters that fit above the cells."""
+"""How many characters fit above the cells."""
 
 _WIDEST = 3
-"""A cell is never wider than the picture over this: one single cell would look like a poster."""
+"""The picture has room for at least this many cells side by side: a single one would look like a poster."""
 
 
 class SwapsDisplay(Drawable):

@@ -15,7 +15,7 @@ from ..evaluation import Record
 from .style import WIDTH, Drawable, axes_for, name_rows, quieten, signed_bars, whisker
 
 MOST_WEIGHTS = 15
-"""More bars than this are not read."""
+"""More bars than this are hard to read."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,14 @@ from .registry import (
     is_ours as is_ours,
     parse,
 )
-from .retrieval import Retrieved as Retrieved, average_precision, ndcg, precision_at, reciprocal_rank
+from .retrieval import (
+    ListValues as ListValues,
+    Retrieved as Retrieved,
+    average_precision,
+    ndcg,
+    precision_at,
+    reciprocal_rank,
+)
 from .scorers import Scorer, scorer
 from .survival import concordance, cumulative_auc
 

@@ -313,11 +313,11 @@ class Difference:
 
     difference: float
     standard_error: float
-    """NaN, as are the ends and the p-value, where there are fewer than two units."""
+    """NaN with fewer than two units, as are the ends of the interval and the p-value."""
     low: float
     high: float
     p_value: float
-    """Two-sided; 1 where the two never differ."""
+    """Two-sided; 1 if the two never differ."""
     confidence: float
     unit: Unit
     """What was taken to be independent."""

@@ -13,7 +13,7 @@ from ..order import Grades, Ties, as_graph, check_weights, refuse_beside
 from ..sweeps import Bools, Floats, near_one
 
 Empty: TypeAlias = Literal["skip"] | float
-"""What a query without a relevant item counts as: nothing at all, or this number."""
+"""How a query without a relevant item counts: not at all ("skip"), or as this number."""
 
 
 def read_grades(y: Any, groups: Any, order: Any = "full", sample_weight: Any = None) -> Grades:

@@ -69,10 +69,10 @@ class PairShare:
     ties: Ties
     right: bool = False
     beside: GradedPairs | None = None
-    """Whose ΣW it is divided by, where these are other pairs of the same rows."""
+    """The pairs whose ΣW is the divisor, if that is not the sum over ``pairs``; pairs of the same rows."""
     expected: Callable[[PairShare, Floats], Floats] | None = None
-    """Of a mean of shares, each of which is divided by its own ΣW: what a row's pairs would have if each stood wrong as
-    often as its own share says. Given the row's own."""
+    """For a mean of shares that each have a ΣW of their own: maps each row's wrong weight to what it would be if its
+    pairs stood wrong as often as their own shares say."""
 
     @property
     def rows(self) -> Ints:
@@ -219,7 +219,7 @@ def _share(weight: Callable[..., float], pairs: GradedPairs, scores: Any, ties: 
 
 
 MOST_WEIGHED_LEVELS = 2_000
-"""Up to this many levels a table over all pairs of levels is made."""
+"""Up to this many levels, a table over all pairs of levels is made."""
 
 
 def each_edge_the_same(grades: Grades) -> GradedPairs:

@@ -14,10 +14,10 @@ from .comparisons import VoteValues
 from .inputs import read_weights, refuse_two_weights, undefined
 
 _ROUNDING = 1e-6
-"""How far from 1 the probabilities of a prediction may add up."""
+"""The probabilities of a prediction may differ from a sum of 1 by this much."""
 
 IMPOSSIBLE = "what came had the probability 0, and its loss is infinite"
-"""Why there is no saying how sure a log loss is."""
+"""Why it cannot be said how sure a log loss is."""
 
 # --------------------------------------------------------------------------------------------------
 # What each prediction has, given which of the columns came: every metric is the mean of one of these.

@@ -100,23 +100,25 @@ class Definition:
     "grade_probabilities": (y, probabilities, levels=, sample_weight=).
     """
     bounds: tuple[float, float] = (-inf, inf)
-    """The lowest and the highest value there can be: intervals end there."""
+    """The lowest and the highest value that the metric can have; intervals are cut off there."""
     chance: float | None = None
-    """What a random order without ties reaches on average, where that hangs on nothing else."""
+    """What a random order without ties reaches on average, if that is the same for all data."""
     is_share: bool = False
-    """Whether it is a share of errors, which people read in percent."""
+    """Whether it is a share of errors, which is written in percent."""
     aliases: tuple[str, ...] = ()
     """Other names that :func:`parse` reads."""
     cutoff: str | None = None
     """The parameter that ``name@10`` sets, if there is one."""
     needs_cutoff: bool = False
-    """Whether the name alone means nothing."""
+    """Whether the name without a cut-off is an error."""
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
-    """Options that the function asks for and a name may leave out."""
+    """Values of options that the function requires and a name may leave out."""
     parts: Callable[..., PairShare | MeanShare | ListValues | VoteValues | TauParts | RowValues | str] | None = None
-    """As the function, but returns what that is the mean of: how sure it is follows from these. None: from nothing."""
+    """Like ``function``, but returns what the value is a mean of, from which follows how sure it is. None: there is no
+    such."""
     swaps: Callable[..., SwapTerms] | None = None
-    """What a swap of two rows changes in it, of (grades, longest list): what a model can be trained by."""
+    """Given (grades, longest list), returns by how much a swap of two rows changes the metric, so that models can be
+    trained by it."""
 
     @property
     def supervision(self) -> Kind:

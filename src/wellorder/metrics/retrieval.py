@@ -45,7 +45,7 @@ class Retrieved:
     """
 
     scores: Floats
-    """NaN where a row stands nowhere."""
+    """NaN for a row that is not in the list."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Lists:
     """The rows that have a place, by group, then by descending score; O(n log n) to make."""
 
     rows: Ints
-    """Which row stands where."""
+    """The row at each place."""
     level: Ints
     """The level number of each place; −1 where a retrieved row was not judged."""
     sizes: Ints
-    """How many places each group has, perhaps none."""
+    """The number of places in each group, which may be 0."""
     first: Ints
     """The place where each run of equal scores begins."""
 
@@ -166,7 +166,7 @@ def judged_lists(name: str, y: Any, scores: Any, groups: Any, positive: Any) -> 
 Gain = Literal["exp2", "linear"]
 
 _FEW_PLACES = 100
-"""Of a cut-off: up to so many, they are picked out of large lists without sorting them."""
+"""With a cut-off up to this, the first places are picked out of large lists without sorting them."""
 
 
 def ndcg(

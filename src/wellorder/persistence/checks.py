@@ -51,7 +51,7 @@ from ..sweeps import Array
 from .rules import ModelFileError
 
 _MADE_OF_NOTHING = 100_000
-"""Columns that a PolynomialFeatures may make in a small file: it stores no number that would stand for one."""
+"""The most columns that a PolynomialFeatures in a small file may make: no stored number stands for them."""
 
 
 def check_state(public: str, model: Any, parameters: Collection[str], file_size: int) -> None:
@@ -345,7 +345,7 @@ _COLUMNS: dict[str, Part] = {
     "feature_names_in_": absent_or(names("d")),
 }
 _PER_COLUMN = floats("d", missing=True)
-"""A number a column; NaN of one that had no value at all."""
+"""One number per column; NaN for a column that had no value at all."""
 
 
 def _always(**parts: Part) -> Callable[[Any], dict[str, Part]]:
@@ -421,7 +421,8 @@ _STATEMENTS: dict[str, Callable[[Any], dict[str, Part]]] = {
     "sklearn.linear_model.LogisticRegression": _logistic,
     "sklearn.linear_model.Ridge": _linear,
 }
-"""What fitting leaves in scikit-learn's classes, as far as their answers depend on it, given their parameters."""
+"""The attributes that fitting leaves in scikit-learn's classes and that their answers depend on, given their
+parameters."""
 
 _PARAMETERS: dict[str, Callable[[Any], None]] = {
     "sklearn.pipeline.Pipeline": _check_pipeline,
@@ -429,7 +430,7 @@ _PARAMETERS: dict[str, Callable[[Any], None]] = {
     "sklearn.compose.ColumnTransformer": lambda model: _check_named(model.transformers, "drop", "passthrough"),
     "sklearn.preprocessing.FunctionTransformer": _check_function,
 }
-"""Parameters of scikit-learn's classes that no file may bring."""
+"""Parameters of scikit-learn's classes that no file may set."""
 
 SPARSE: dict[str, Any] = {
     "csr_array": sp.csr_array,

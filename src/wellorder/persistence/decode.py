@@ -23,7 +23,7 @@ from .rules import COPIES, METHODS, MOST_NESTED, TYPES, ModelFileError
 _SPARE = 1 << 20
 
 _STATE_WORDS = 624
-"""Numbers in the state of a Mersenne Twister."""
+"""How many numbers the state of a Mersenne Twister has."""
 
 
 class Decoder:

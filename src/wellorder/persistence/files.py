@@ -155,7 +155,7 @@ def _no_constant(name: str) -> Any:
 
 
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
-"""A package's name, or its version: free text from a file would reach people's terminals."""
+"""What the name or version of a package may look like: free text from a file would reach people's terminals."""
 
 _LONGEST_REASON = 280
 _MOST_VERSIONS = 20

@@ -55,10 +55,10 @@ class does not check, :mod:`.checks` does. So no trees, neighbours or libsvm mod
 """
 
 NOT_KEPT = ("n_jobs",)
-"""Parameters that say how much of a machine to take: that is for whoever loads the model, not for the file."""
+"""Parameters that say how much of a machine to use, which is up to whoever loads the model."""
 
 LONGEST_NAME = 100
-"""Letters in the name of an attribute: it stands in what is said of a file that is refused."""
+"""The longest name of an attribute, in letters: it is quoted in the error about a file that is refused."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _OURS = "wellorder"

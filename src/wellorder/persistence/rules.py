@@ -29,13 +29,13 @@ one stays readable. Version 2: trees that know where missing values go, and sets
 bumps."""
 
 MOST_NESTED = 64
-"""Values within values: more than any pipeline of pipelines needs, and far from Python's own limit."""
+"""The deepest nesting of values: more than any pipeline of pipelines needs, and far below Python's own limit."""
 
 LARGEST_MANIFEST = 1 << 28
-"""Bytes of the manifest; numbers are in arrays, so that only text takes room here."""
+"""The most bytes of the manifest: numbers are in arrays, so that only text takes room here."""
 
 COPIES = 16
-"""What is made on loading may take this many times the size of the file."""
+"""Loading may create at most this many times the size of the file."""
 
 METHODS = (
     "fit",

@@ -26,10 +26,10 @@ class AcrossRow:
     rank: Cell
     is_best: bool
     is_close: bool
-    """Whether it is the best, or not told apart from it."""
+    """Whether the method is the best, or not told apart from the best."""
     cells: tuple[Cell, ...]
     best: tuple[bool, ...]
-    """On which data sets it has the best mean."""
+    """The data sets on which the method has the best mean."""
 
 
 def render_across(means: MeansAcross, *, date: object = None) -> str:

@@ -12,10 +12,10 @@ from ..evaluation import Leaderboard
 from ..writing import write_seconds
 
 SHARE = 0.25
-"""Of the time that the comparison was given."""
+"""The closer look may take this share of the time that the comparison was given."""
 
 LEAST = 20.0
-"""Seconds that are there however short that was."""
+"""The closer look may take at least this many seconds, however short the comparison was."""
 
 
 class Allowance:

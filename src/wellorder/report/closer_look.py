@@ -59,9 +59,9 @@ class HeldOut:
     """The scores of rows (or of comparisons, right less left) in the test parts of one repeat."""
 
     rows: Ints
-    """Of the table; each once."""
+    """The numbers of rows of the table, each of them once."""
     fold: Ints
-    """Whose model gave the score: scores of different folds are not on one scale."""
+    """The fold whose model gave the score: scores of different folds are not on one scale."""
     scores: Floats
 
     def standardised(self) -> Floats:
@@ -108,10 +108,10 @@ def held_out(leaderboard: Leaderboard, method: str, splits: list[Split]) -> Held
 
 
 _LISTED = 3
-"""Queries of each kind in the table."""
+"""Queries of each kind that the table lists."""
 
 _SHOWN = 2
-"""Of these, so many of each kind have their orders shown."""
+"""Queries of each kind of which both orders are shown."""
 
 _TOP = 8
 """Rows of an order that are shown."""
@@ -136,11 +136,11 @@ class Query:
     """Why it is listed: "won", "lost" or "hard"."""
     n_rows: int
     values: tuple[float, float]
-    """The leader's and the other's."""
+    """The leader's value, and the other method's."""
     orders: tuple[tuple[Placed, ...], tuple[Placed, ...]] | None = None
     """The top of both orders."""
     left: int = 0
-    """Rows further down, that are not shown."""
+    """How many rows further down are not shown."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Duel:
     metric: str
     greater_is_better: bool
     values: tuple[dict[Hashable, float], dict[Hashable, float]]
-    """By query; NaN where the metric is not defined."""
+    """The values by query; NaN where the metric is not defined."""
     queries: tuple[Query, ...]
 
     def display(self) -> ByQueryDisplay:
@@ -230,7 +230,7 @@ class PairToExplain:
     above: int
     below: int
     why: str
-    """One line."""
+    """The reason in one line."""
 
 
 def pairs_to_explain(table: AnyTable, scores: Floats, rows: Ints) -> list[PairToExplain]:
@@ -333,10 +333,10 @@ def _graded(grades: Grades, level: Ints, above: int, below: int) -> str:
 
 
 _EXPLAINED = 5
-"""Of the first items, so many have their reasons beside them."""
+"""This many of the first items have their reasons beside them."""
 
 _PAIRS = 200_000
-"""Held-out pairs that say how far apart scores must be."""
+"""How many held-out pairs say how far apart scores must be."""
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,7 @@ class LeadersOrder:
     chances: Chances | None
     remarks: Remarks
     how: str
-    """Whose scores these are."""
+    """Which model the scores come from."""
 
 
 def order_by_leader(table: AnyTable, leader: HeldOut, models: _Models) -> LeadersOrder | None:
@@ -450,7 +450,7 @@ _ORDERS = 200
 """Random orders of exchanging values that an estimated explanation is the mean of."""
 
 _FEWER_ORDERS = 20
-"""The same, where a model takes long to score."""
+"""The same, for models that take long to score."""
 
 _TIMED_ROWS = 100
 
@@ -468,13 +468,13 @@ def named_by_number(told: Explanation, items: Table) -> Explanation:
 
 
 _MOST_OF_IT = 0.7
-"""Of the time that is left: a fit that takes longer leaves none to look at the model."""
+"""The share of the remaining time that a fit may take: more would leave none to look at the model."""
 
 _HALF = 0.5
-"""Of the time that is left: what each part that looks at the model may take, so that there is some for the next."""
+"""The share of the remaining time that each part of the look may take, so that there is some for the next."""
 
 _TRIED = 4
-"""Methods, the best first, that are tried until one can be looked at."""
+"""At most this many methods are tried, the best first, until one can be looked at."""
 
 _MOST_ROWS = 2_000
 """Held-out rows that level curves look at."""
@@ -502,7 +502,7 @@ class CloserLook:
     calibration: PairCalibrationDisplay | None = None
     """Whether probabilities are what happens, on the first test part."""
     calibrated: str = ""
-    """Whose probabilities."""
+    """Which method's probabilities these are."""
     looked_at: str = ""
     """The method whose model, fitted on the first training part, the rest is about: the best that allows it."""
     levels: LevelCurvesDisplay | None = None
@@ -512,7 +512,7 @@ class CloserLook:
     order: LeadersOrder | None = None
     """The items as the leader puts them."""
     left_out: tuple[str, ...] = ()
-    """What there was no time for, and the time budget that has room for it; a sentence each."""
+    """What was left out for lack of time, and the time budget that has room for it; one sentence each."""
 
 
 def look_closer(table: AnyTable, leaderboard: Leaderboard, allowance: Allowance | None = None) -> CloserLook:
@@ -728,7 +728,7 @@ def _importance(model: TableRanker, table: AnyTable, split: Split, allowance: Al
 
 
 _SHUFFLES = 3
-"""Of each column."""
+"""How often each column is shuffled."""
 
 
 def _levels(model: TableRanker, table: AnyTable, split: Split) -> LevelCurvesDisplay | None:

@@ -19,13 +19,13 @@ from .pictures import make_reasons
 from .ranked import Ranking, Remarks, lay_out_ranking, write_because
 
 _EXPLAINED = 10
-"""Of the first items, so many have their reasons beside them."""
+"""This many of the first items have their reasons beside them."""
 
 _DRAWN = 3
-"""Of these, so many have theirs drawn."""
+"""This many of the first items have their reasons drawn."""
 
 _NAMED = 3
-"""Items that are named where something is not known of them."""
+"""At most this many items are named that the model does not know everything of."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def _strangers(model: TableRanker, table: Table) -> tuple[Unfamiliar, ...]:
 
 
 _FEW_VOTES, _FEW_ROWS = 20, 5
-"""Comparisons of an item, or rows a feature, below which some more may well change the order; and rows in all."""
+"""With fewer comparisons per item, or fewer rows per feature or in all, a few more may well change the order."""
 _FEWEST = 50
 
 

@@ -22,7 +22,7 @@ from .closer_look import CloserLook, Duel, Query
 from .wording import metric_title
 
 MOST_CURVES = 6
-"""More lines than this cannot be followed."""
+"""More lines than this cannot be told apart."""
 
 _SHORT = {
     "swaps": "Mixed-up grades",

@@ -21,11 +21,11 @@ class Room:
     """How many items are there to be read; all are there to be searched."""
 
     whole: int = 120
-    """A list up to so long is shown whole."""
+    """A list of up to this many items is shown whole."""
     first: int = 100
     last: int = 10
     lists: int = 20
-    """Where there are several lists, so many of them, and of each:"""
+    """If there are several lists, this many are shown, with this many items each:"""
     first_of_each: int = 10
 
 
@@ -33,10 +33,10 @@ SEARCHED = 200_000
 """Items that the page carries along to be searched: more would make a file of tens of megabytes."""
 
 _TABLED = 8
-"""Items of the table of chances."""
+"""This many of the first items are in the table of chances."""
 
 _REASONS = 3
-"""Columns that are named as the reason for one item's place."""
+"""At most this many columns are named as the reason for an item's place."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Ranking:
     """JSON for the script: every item, and what differences are worth."""
     n_searched: int
     has_ties: bool = False
-    """Whether two may be no different."""
+    """Whether the model may call two items no different."""
     has_deviations: bool = False
     """Whether it is known how uncertain each score is."""
 
@@ -120,7 +120,7 @@ class Remarks:
     because: Mapping[int, str] = field(default_factory=dict)
     grade: Sequence[str] | None = None
     strangers: frozenset[int] = frozenset()
-    """Rows of which nothing is known: of these there are no chances."""
+    """Rows of which nothing is known, and for which there are no chances."""
 
 
 def lay_out_ranking(

@@ -33,7 +33,7 @@ from .ranked import write_chance
 from .wording import SCALE
 
 _WHOLE = 300
-"""Up to so many items, the table has all; of more, so many:"""
+"""Up to this many items, the table has all of them; with more, it has these numbers of the first and the last:"""
 
 _FIRST, _LAST = 100, 10
 
@@ -41,30 +41,30 @@ _SEARCHED = 12
 """With more items than this there is a search."""
 
 _PAIRED = 400
-"""Up to so many items, the page can tell of any two which is above."""
+"""Up to this many items, the page can tell of any two which one is above."""
 
 _DRAWN = 25
-"""Items of the picture."""
+"""At most this many items are in the picture."""
 
 _IN_TABLE = 20
-"""Items of the table of who is above whom."""
+"""At most this many items are in the table of who is above whom."""
 
 _IN_GRAPH = 12
-"""Items of the graph."""
+"""At most this many items are in the graph."""
 
 _NAMED = 4
-"""Names in a sentence."""
+"""At most this many names are in a sentence."""
 
 _ASKED = 12
-"""Neighbours that are not told apart, and pairs on which a vote tells most."""
+"""At most this many neighbours that are not told apart are listed, and as many pairs on which a vote tells most."""
 
 _PER_BIN = 60
-"""Votes that a dot of the calibration stands for at least."""
+"""Each dot of the calibration stands for at least this many votes."""
 
 _JUDGES = 20
 _ISLANDS = 12
 _SURE = 1.959964
-"""Standard errors beyond which a difference is more than chance."""
+"""A difference of more standard errors than this is more than chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,8 @@ def _plainly(look: StandingsLook) -> str:
 
 
 _OPEN = 0.2
-"""Items without an end of their interval, as a share, from which on the page says that there are too few votes."""
+"""If a larger share of the items than this has an interval without an end, the page says that there are too few
+votes."""
 
 
 def _cautions(look: StandingsLook) -> list[str]:
@@ -322,7 +323,7 @@ class _TableLine:
     shares: tuple[tuple[str, float], ...]
     behind: str
     opens: str
-    """The island that begins here; an empty text else."""
+    """The island that begins with this row, or an empty text."""
     at: float | None
     low: float
     high: float

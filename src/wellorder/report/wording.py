@@ -205,12 +205,12 @@ def _cutoff(name: str) -> int | None:
 
 
 SCALE = 150.0
-"""Width of the drawn intervals, in pixels."""
+"""The width of the drawn intervals, in pixels."""
 
 _MARGIN = 7.0
 
 _REACH = 0.5
-"""How far a baseline may stretch the scale on either side, in shares of the range of the other methods."""
+"""How far a baseline may stretch the scale on either side, as a share of the range of the other methods."""
 
 
 @dataclass(frozen=True)

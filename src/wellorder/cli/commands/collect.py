@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MANY = 1_000
 _STEP = 1.2
-"""A simulation prints a line each time that votes have grown by so much."""
+"""A simulation prints a line each time that the number of votes has grown by this factor."""
 
 
 def _goal(ctx: click.Context, param: click.Parameter, value: str) -> str:

@@ -33,7 +33,7 @@ or on your own:
 def command(folder: str, time_budget: float) -> None:
     """Compare every method on built-in data, and write a report.
 
-    442 people with diabetes, to be ranked by how far the disease went on within a year, from ten measurements.
+    442 people with diabetes, to be ranked by how far the disease had progressed after a year, from ten measurements.
     """
     from ...data import read, write_diabetes
     from ...evaluation import compare
