@@ -74,6 +74,8 @@ def read_for(
     *,
     judged: Literal[True],
     items: PathLike | None = None,
+    item: str | None = None,
+    find_item: bool = False,
     **named: Any,
 ) -> Table | ComparisonTable: ...
 
@@ -85,6 +87,8 @@ def read_for(
     *,
     judged: Literal[False] = False,
     items: PathLike | None = None,
+    item: str | None = None,
+    find_item: bool = False,
     **named: Any,
 ) -> Table | PairTable: ...
 
@@ -95,6 +99,8 @@ def read_for(
     *,
     judged: bool = False,
     items: PathLike | None = None,
+    item: str | None = None,
+    find_item: bool = False,
     **named: Any,
 ) -> Table | ComparisonTable | PairTable:
     """Read a file for a model, with the target, the group and the names as stored in it.
@@ -107,6 +113,10 @@ def read_for(
         Whether grades or outcomes are needed. Otherwise a column of them is left aside if there is one.
     items : path-like, optional
         For comparisons: the file of their items.
+    item : str, optional
+        The column with the rows' names, in place of the model's own.
+    find_item : bool, default=False
+        Whether a column ``item``, ``id`` or ``name`` that is no feature holds their names, where nobody has said.
     **named : str
         For comparisons: their columns, as :func:`read` takes them (``left``, ``right``, ``outcome``, ``winner``,
         ``loser``, ``scores``), where they are not recognised.
@@ -142,7 +152,7 @@ def read_for(
             "the model was learned from comparisons; give a file with the columns left, right and outcome, or name "
             "them with left=, right= and outcome="
         )
-    roles = roles_for(model, found, judged)
+    roles = _called(roles_for(model, found, judged), found, item, find_item)
     return replace(make_table(found, roles), spare=tuple(name for name in roles.drop if name != model.target_))
 
 
@@ -223,6 +233,19 @@ def roles_for(model: TableRanker, sheet: Sheet, judged: bool) -> Roles:
     taken = Roles(**given).named().values()
     spare = tuple(name for name in columns if name not in known and name not in taken)
     return Roles(**given, levels=levels, drop=spare, text=_text_columns(model))
+
+
+def _called(roles: Roles, sheet: Sheet, item: str | None, find_item: bool) -> Roles:
+    """Name rows by a column that the model does not know of."""
+    if item is not None:
+        sheet.column(item, "item")
+        if item != roles.item and item not in roles.drop:
+            raise sheet.error(f"item={item!r} is a column that the model looks at; name another")
+    elif find_item and roles.item is None:
+        item = next((name for name in NAME_COLUMNS if name in roles.drop), None)
+    if item is None or item == roles.item:
+        return roles
+    return replace(roles, item=item, drop=tuple(name for name in roles.drop if name != item))
 
 
 def _text_columns(model: TableRanker) -> frozenset[str]:

@@ -180,6 +180,19 @@ class TableRanker(Stored, BaseEstimator):
         self.n_learned_ = int(np.count_nonzero((X if isinstance(X, ComparisonTable) else table).order().is_judged))
         return self
 
+    def learned_from(self, n_judged: int, scores: Floats) -> bool:
+        """Say whether rows are, by all that is known of them, those that it learned from: as many, scored as wide.
+
+        Parameters
+        ----------
+        n_judged : int
+            How many of the rows have grades, or how many comparisons there are.
+        scores : array
+            The model's scores of all rows.
+        """
+        as_many = n_judged == getattr(self, "n_learned_", None)  # files of older versions have none
+        return as_many and bool(np.isclose(np.std(scores), self.spread_, rtol=1e-9, atol=0.0))
+
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row; a higher score stands above.
 

@@ -90,6 +90,8 @@ class Importance(Readable):
         How the metric reads.
     n_columns : int or None
         How many columns there are; None where each of them was shuffled.
+    is_learned : bool
+        Whether these are the very rows that the model learned from, as far as that is known.
     """
 
     metric: str
@@ -102,6 +104,7 @@ class Importance(Readable):
     greater_is_better: bool = False
     is_share: bool = False
     n_columns: int | None = None
+    is_learned: bool = False
 
     def without(self, column: ColumnImportance) -> float:
         """Return what the model reaches with one column shuffled."""
@@ -147,6 +150,11 @@ class Importance(Readable):
             found.append(f"Not shown: {counted(len(self.columns) - top, 'column')} with smaller drops.")
         if self.n_columns is not None:
             found.append(f"Shuffled: {len(self.columns):,} of {self.n_columns:,} columns.")
+        if self.is_learned:
+            found.append(
+                "The model learned from these very rows, which flatters it, and the columns that it has learned by "
+                "heart: give rows that it has not seen."
+            )
         sure = "other shuffles alone" if self.unit == "shuffles" else f"other {_UNITS[self.unit]} and other shuffles"
         points = ", in points of per cent," if self.is_share else ""
         found.append(
@@ -617,4 +625,8 @@ def importance(
     difference, how = (None, "") if parts is None else parts[1:]
     reads = measure.greater_is_better, measure.definition.is_share
     of_all = None if len(chosen) == len(shuffled.names) else len(shuffled.names)
-    return Importance(str(measure), value, tuple(found), int(n_repeats), unit, difference, how, *reads, of_all)
+    order = shuffled.sample.order
+    learned = isinstance(model, TableRanker) and model.learned_from(
+        int(np.count_nonzero(order.is_judged)), shuffled.scores(shuffled.sample.X)
+    )
+    return Importance(str(measure), value, tuple(found), int(n_repeats), unit, difference, how, *reads, of_all, learned)

@@ -46,6 +46,11 @@ Examples:
     help="How sure it must be that an item stands below the first of a band, for a new band to begin.  [default: 0.75, "
     "or, after learning from ties, the model's own threshold]",
 )
+@click.option(
+    "--item",
+    metavar="COLUMN",
+    help="What items are called.  [default: the model's own; else a column item, id or name that is no feature]",
+)
 @click.option("-o", "--output", metavar="FILE", callback=output_file, help="Write a CSV file instead.")
 @click.option(
     "--report",
@@ -62,6 +67,7 @@ def command(
     items: tuple[str, ...],
     top: int | None,
     confidence: float | None,
+    item: str | None,
     output: str | None,
     report: str | None,
     raw_names: bool,
@@ -84,6 +90,8 @@ def command(
     from ...persistence import load
 
     refuse_overwriting([model, *items], output, report)
+    if item is not None and not items:
+        raise click.UsageError("--item goes with ITEMS; leave it out")
     loaded = load(model)
     if type(loaded).__name__ == "Standings":
         if items or confidence is not None:
@@ -94,7 +102,11 @@ def command(
         _order_standings(loaded, model, top, output, report, raw_names, as_json)
         return
     ranker = as_table_model(loaded, model)
-    table = items_of(say_understood(read_for(ranker, items, **named))) if items else ranker.known_items(model)
+    table = (
+        items_of(say_understood(read_for(ranker, items, item=item, find_item=True, **named)))
+        if items
+        else ranker.known_items(model)
+    )
     ordered = order_items(ranker, table, confidence=confidence, top=top)
     rows = [row for each in ordered.lists for row in _rows(each, ordered.has_groups)]
     headers = [*(["list"] if ordered.has_groups else []), "rank", "band", "item", "score"]
