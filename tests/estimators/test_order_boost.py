@@ -349,6 +349,13 @@ def test_bad_validation_rows_are_named(data):
         wo.OrderBoost().fit(X, y, X_val=X)
     with pytest.raises(ValueError, match="need X_val"):
         wo.OrderBoost().fit(X, y, groups_val=y)
+    lists = np.arange(400) // 20
+    with pytest.raises(ValueError, match="give groups_val="):
+        wo.OrderBoost().fit(X, y, groups=lists, X_val=X, y_val=y)
+    few = wo.OrderBoost(n_estimators=2)
+    by_rows = few.fit(X, y, groups=lists, X_val=X, y_val=y, groups_val=lists).validation_risk_
+    by_order = few.fit(X, y, groups=lists, X_val=X, y_val=wo.Grades(y, groups=lists)).validation_risk_
+    np.testing.assert_array_equal(by_rows, by_order)
     with pytest.raises(ValueError, match="2 features"):
         wo.OrderBoost().fit(X, y, X_val=X[:, :2], y_val=y)
     with pytest.raises(ValueError, match="hold no pair"):

@@ -46,7 +46,7 @@ from ..state import (
     truth,
 )
 from ..sweeps import Array, Floats
-from .base import OneScoreWarning, Ranker, check_option, check_positive, check_whole, exists_for_losses
+from .base import OneScoreWarning, Order, Ranker, check_option, check_positive, check_whole, exists_for_losses
 from .boosting import (
     SMALL_RATE,
     BoostRows,
@@ -312,7 +312,7 @@ class OrderBoost(TreeInput, OrdinalModel):
         X = self._read_columns(self._check_rows(X, reset=True))
         signs = self._read_signs(X)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        beside = self._read_validation(X_val, y_val, groups_val, sample_weight_val)
+        beside = self._read_validation(X_val, y_val, groups_val, sample_weight_val, in_groups=groups is not None)
         task = self._make_task(BoostRows(X, y, groups, sample_weight), beside, rng)
         begin = self._begin_with(known) if self.warm_start and self._is_trees else None
         for name in vars(self).keys() & (_FITTED if self._is_trees else _FITTED | {"categories_"}):
@@ -377,13 +377,17 @@ class OrderBoost(TreeInput, OrdinalModel):
         check_is_fitted(self)
         return OrderGraph(self.classes_.tolist(), implicit_costs(self.thresholds_))
 
-    def _read_validation(self, X: Any, y: Any, groups: Any, weight: Any) -> BoostRows | None:
+    def _read_validation(self, X: Any, y: Any, groups: Any, weight: Any, *, in_groups: bool) -> BoostRows | None:
         if X is None and y is None:
             if groups is not None or weight is not None:
                 raise ValueError("groups_val and sample_weight_val need X_val and y_val beside them")
             return None
         if X is None or y is None:
             raise ValueError("X_val and y_val must be passed together")
+        if in_groups and groups is None and not isinstance(y, Order) and self._pair_loss is not None:
+            raise ValueError(
+                "groups were passed and groups_val was not: rows of different lists would be compared; give groups_val="
+            )
         X = self._numbered_rows(X)
         return BoostRows(X, y, groups, weight)
 

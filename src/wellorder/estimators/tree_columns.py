@@ -48,8 +48,8 @@ def number_categories(X: Any, categories: Mapping[int, Floats], names: Any = Non
         if len(strange):
             column, n_rows = k if names is None else names[k], len(strange)
             warnings.warn(
-                f"column {column!r} has the category {X[strange[0], k]:g} (first in row {strange[0]}) that the training "
-                f"data did not have: it counts as missing in {n_rows:,} row{'s' * (n_rows != 1)}",
+                f"column {column!r} has the category {X[strange[0], k]:g} (first in row {strange[0]}) that the "
+                f"training data did not have: it counts as missing in {n_rows:,} row{'s' * (n_rows != 1)}",
                 stacklevel=4,
             )
     return out
