@@ -9,6 +9,7 @@ from tests.reference import swap_changes
 import wellorder as wo
 from wellorder.losses import LOSSES, PlaceRisk
 from wellorder.metrics import METRICS, parse
+from wellorder.sweeps import places
 
 pytestmark = pytest.mark.usefixtures("form")
 
@@ -105,6 +106,26 @@ def test_rows_and_lists_may_come_in_any_order_and_scores_from_anywhere(name, los
         assert other[2] == pytest.approx(diagonal[shuffled], abs=1e-9)
     assert gradient[np.isnan(y)].tolist() == [0.0] * int(np.isnan(y).sum())
     assert sum(gradient) == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("sizes", [[5] * 12, [1, 30, 2, 1], [40], [0, 7, 0, 3, 3]])
+def test_lists_may_be_summed_in_parts(sizes, monkeypatch):
+    """As those of very many rows are: in a few parts of about as many rows, each list whole."""
+    rng = np.random.default_rng(5)
+    n, metric = sum(sizes), parse("err@3")
+    y, scores = rng.integers(0, 4, n).astype(float), rng.standard_normal(n)
+    grades = wo.Grades(y, np.repeat(np.arange(len(sizes)), sizes))
+    whole = PlaceRisk("logistic", grades, metric.swap_terms(grades))(scores)
+    seen, cut = [], places._cut
+    monkeypatch.setattr(places, "THREADS_FROM", 1)
+    monkeypatch.setattr(places, "_cut", lambda given: seen.append(cut(given)) or seen[-1])
+    parts = PlaceRisk("logistic", grades, metric.swap_terms(grades))(scores)
+    assert parts.value == pytest.approx(whole.value, rel=1e-14)
+    np.testing.assert_array_equal(parts.gradient, whole.gradient)
+    np.testing.assert_array_equal(parts.hessian_diagonal(), whole.hessian_diagonal())
+    rows = [np.arange(n)[rows] for _, rows in seen[0]]
+    np.testing.assert_array_equal(np.concatenate(rows), np.arange(n))
+    assert max(map(len, rows)) <= n / 4 + max(sizes)
 
 
 def test_queries_count_the_same_however_long_and_rich_they_are():
