@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from tests.reference import swap_changes
@@ -50,6 +52,15 @@ def test_it_is_the_sum_over_listed_pairs_and_all_orders_of_ties(name):
         y = rng.integers(0, rng.integers(2, 5), n).astype(float)
         scores = rng.integers(0, rng.choice([1, 2, 3, 20]), n) / 2
         agrees(metric, y, scores, rng.integers(0, 2, n))
+
+
+@pytest.mark.parametrize("name", ["average_precision", "average_precision@2", "average_precision@3", "ndcg@2"])
+@pytest.mark.parametrize("groups", [(1, 2, 1), (2, 2), (3, 1), (2, 3)])
+def test_it_is_so_for_all_ways_in_which_tied_rows_may_be_relevant(name, groups):
+    metric, scores = parse(name), -np.repeat(np.arange(len(groups)), groups).astype(float)
+    for y in product([0.0, 1.0], repeat=len(scores)):
+        if 0 < sum(y) < len(y):
+            agrees(metric, np.array(y), scores, np.zeros(len(y), int), ("logistic",))
 
 
 @pytest.mark.parametrize("name", NAMES)
