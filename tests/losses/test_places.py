@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from tests.reference import swap_changes
@@ -9,6 +11,7 @@ from tests.reference import swap_changes
 import wellorder as wo
 from wellorder.losses import LOSSES, PlaceRisk
 from wellorder.metrics import METRICS, parse
+from wellorder.sweeps import places
 
 pytestmark = pytest.mark.usefixtures("form")
 
@@ -49,6 +52,15 @@ def test_it_is_the_sum_over_listed_pairs_and_all_orders_of_ties(name):
         y = rng.integers(0, rng.integers(2, 5), n).astype(float)
         scores = rng.integers(0, rng.choice([1, 2, 3, 20]), n) / 2
         agrees(metric, y, scores, rng.integers(0, 2, n))
+
+
+@pytest.mark.parametrize("name", ["average_precision", "average_precision@2", "average_precision@3", "ndcg@2"])
+@pytest.mark.parametrize("groups", [(1, 2, 1), (2, 2), (3, 1), (2, 3)])
+def test_it_is_so_for_all_ways_in_which_tied_rows_may_be_relevant(name, groups):
+    metric, scores = parse(name), -np.repeat(np.arange(len(groups)), groups).astype(float)
+    for y in product([0.0, 1.0], repeat=len(scores)):
+        if 0 < sum(y) < len(y):
+            agrees(metric, np.array(y), scores, np.zeros(len(y), int), ("logistic",))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -105,6 +117,26 @@ def test_rows_and_lists_may_come_in_any_order_and_scores_from_anywhere(name, los
         assert other[2] == pytest.approx(diagonal[shuffled], abs=1e-9)
     assert gradient[np.isnan(y)].tolist() == [0.0] * int(np.isnan(y).sum())
     assert sum(gradient) == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("sizes", [[5] * 12, [1, 30, 2, 1], [40], [0, 7, 0, 3, 3]])
+def test_lists_may_be_summed_in_parts(sizes, monkeypatch):
+    """As those of very many rows are: in a few parts of about as many rows, each list whole."""
+    rng = np.random.default_rng(5)
+    n, metric = sum(sizes), parse("err@3")
+    y, scores = rng.integers(0, 4, n).astype(float), rng.standard_normal(n)
+    grades = wo.Grades(y, np.repeat(np.arange(len(sizes)), sizes))
+    whole = PlaceRisk("logistic", grades, metric.swap_terms(grades))(scores)
+    seen, cut = [], places._cut
+    monkeypatch.setattr(places, "THREADS_FROM", 1)
+    monkeypatch.setattr(places, "_cut", lambda given: seen.append(cut(given)) or seen[-1])
+    parts = PlaceRisk("logistic", grades, metric.swap_terms(grades))(scores)
+    assert parts.value == pytest.approx(whole.value, rel=1e-14)
+    np.testing.assert_array_equal(parts.gradient, whole.gradient)
+    np.testing.assert_array_equal(parts.hessian_diagonal(), whole.hessian_diagonal())
+    rows = [np.arange(n)[rows] for _, rows in seen[0]]
+    np.testing.assert_array_equal(np.concatenate(rows), np.arange(n))
+    assert max(map(len, rows)) <= n / 4 + max(sizes)
 
 
 def test_queries_count_the_same_however_long_and_rich_they_are():

@@ -108,6 +108,14 @@ def test_the_risks_of_a_sum_add_up():
         )
 
 
+def test_sums_add_up_further():
+    grades, comparisons = wo.Grades([0, 1, 2]), wo.Comparisons([0], [1], [1])
+    total = grades + comparisons + comparisons + grades
+    assert total.parts == (grades, comparisons, comparisons, grades)
+    assert (grades + (comparisons + grades)).parts == (grades, comparisons, grades)
+    assert total.to_pairs(3).n_pairs == 8
+
+
 def test_sums_fit_and_keep_what_each_part_says():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((40, 3))

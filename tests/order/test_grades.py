@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from tests.reference import pairs as reference
 
 import wellorder as wo
+from wellorder.order import draw_pairs
 
 NAMES = ("full", "chain", "linear", "dcg")
 
@@ -206,6 +207,23 @@ def test_rows_of_zero_weight_are_in_no_pair(weights, n_pairs, alone):
 def test_a_bad_weight_is_refused_by_row(make, bad):
     with pytest.raises(ValueError, match="row 1 has the weight"):
         wo.Grades([0, 1, 2], weights=make([1.0, bad, 1.0]))
+
+
+def test_a_row_may_weigh_one_thing_above_and_another_below():
+    grades = wo.Grades([0, 1, 2], weights_above=[1, 2, 3], weights_below=[4, 5, 6])
+    assert (grades.ends.above.tolist(), grades.ends.below.tolist()) == ([1, 2, 3], [4, 5, 6])
+    drawn = draw_pairs(grades.pairs, 20, np.random.default_rng(0))
+    np.testing.assert_array_equal(drawn.weight, (drawn.high + 1.0) * (drawn.low + 4.0))
+    assert wo.Grades([0, 1], weights_above=[1, 2]).ends.below is None
+    assert wo.Grades([0, 1], weights_below=[1, 2]).ends.above is None
+
+
+def test_how_far_weights_lie_from_one_is_known():
+    y = [0, 1, 2]
+    assert wo.Grades(y).pairs.log_reach == 0.0
+    assert wo.Grades(y, weights=np.exp([-5.0, 0.0, 3.0])).pairs.log_reach == pytest.approx(5.0)
+    assert wo.Grades(y, weights=np.exp([-1.0, 0.0, 3.0])).pairs.log_reach == pytest.approx(3.0)
+    assert wo.Grades(y, weights_above=np.exp([0.0, 0.0, 4.0])).pairs.log_reach == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize("bad", [-1, np.nan, np.inf])

@@ -119,6 +119,13 @@ def test_events_of_data_frames():
         wo.Times([1, 2], pd.Series([True, None], dtype="boolean"))
 
 
+@pytest.mark.parametrize(("n_strata", "size", "small"), [(1, 4, False), (10, 4, True), (10, 19, True), (10, 20, False)])
+def test_small_strata_are_held_out_whole_as_lists_are(n_strata, size, small):
+    strata = np.repeat(np.arange(n_strata), size)
+    times = wo.Times(1.0 + np.arange(len(strata)), np.ones(len(strata), bool), groups=strata)
+    assert (times.lists is not None) == small
+
+
 def test_nobody_known_to_have_outlived_another_is_said():
     with pytest.raises(ValueError, match="nobody is known to have outlived another"):
         wo.RankSVM().fit([[1.0], [2.0]], wo.Times([1, 2], [False, True]))

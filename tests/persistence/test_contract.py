@@ -7,6 +7,7 @@ harmless: the model's answers are all there, and finite.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import warnings
@@ -212,3 +213,25 @@ def test_classes_of_installed_packages_are_on_the_list_but_for_those_that_cannot
     finally:
         registry.offered_estimators.cache_clear()
     assert registry.public_name(MinMaxScaler) == "sklearn.preprocessing.MinMaxScaler"
+
+
+@pytest.mark.parametrize(
+    ("array", "columns_first"),
+    [
+        (np.arange(6.0), False),
+        (np.arange(6.0)[::2], False),
+        (np.arange(6.0).reshape(2, 3), False),
+        (np.asfortranarray(np.arange(6.0).reshape(2, 3)), True),
+        (np.arange(24.0).reshape(4, 6)[::2, ::2], False),
+        (np.ones((1, 3)), False),
+        (np.float64(3).reshape(()), False),
+    ],
+    ids=["one axis", "every other", "rows", "columns", "every other of rows", "one row", "none"],
+)
+def test_arrays_are_written_as_numpy_does_row_by_row_unless_they_are_columns(array, columns_first):
+    out = io.BytesIO()
+    np.save(out, array if columns_first else np.ascontiguousarray(array).reshape(array.shape))
+    assert array_bytes(array) == out.getvalue()
+    again = array_from_bytes(array_bytes(array))
+    np.testing.assert_array_equal(again, array)
+    assert again.flags.c_contiguous == (not columns_first)
