@@ -32,6 +32,11 @@ BAD = {
         ["fit", "wines.csv", "--target", "quality", "--drop", "name", "--set", "C=-1", "-o", "m.wo"],
         "C must be a positive number",
     ),
+    "a column for two roles": (
+        ["fit", "wines.csv", "--target", "quality", "--event", "quality", "-o", "m.wo"],
+        "named twice, by --target and by --event",
+    ),
+    "an output without a name": (["fit", "wines.csv", "--target", "quality", "-o", ""], "name a file"),
     "no output": (["fit", "wines.csv", "--target", "quality"], "--output"),
     "an output folder that is not there": (
         ["fit", "wines.csv", "--target", "quality", "-o", "no/such/m.wo"],

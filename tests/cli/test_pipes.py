@@ -87,3 +87,14 @@ def test_what_is_piped_is_utf8_whatever_the_system_writes(tmp_path):
     found = subprocess.run(command, cwd=tmp_path, env=others | plain, capture_output=True, check=False)
     assert (found.returncode, found.stderr) == (0, b"")
     assert "constanté" in found.stdout.decode("utf-8")
+
+
+def test_a_table_for_a_device_is_written_as_csv(run, wines):
+    run("fit", *GRADED, "--no-bands", "-o", "m.wo")
+    command = [*STARTED, "predict", "m.wo", "wines.csv", "-o"]
+    said = [
+        subprocess.run([*command, name], capture_output=True, text=True, check=True).stdout
+        for name in ("-", "/dev/stdout")
+    ]
+    assert said[0].startswith("name,score,rank\n")
+    assert said[1].startswith(said[0])

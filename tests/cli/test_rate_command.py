@@ -160,3 +160,18 @@ def test_saved_standings_are_judged_on_other_votes(votes, run):
     assert "there is no metric 'ndcg@10'" in failing(run, "evaluate", "whole.wo", "late.csv", "--metric", "ndcg@10")
     (votes / "stranger.csv").write_text("model_a,model_b,winner\nada,bo,tie\n", encoding="utf-8")
     assert "did you mean 'bob'?" in failing(run, "evaluate", "whole.wo", "stranger.csv")
+
+
+def test_large_numbers_are_numbers_and_what_is_none_is_named_by_its_line(votes, run):
+    def rate(numbers):
+        rows = zip("ABCA", "BCAC", ("left", "left", "left", "right"), numbers, strict=True)
+        text = "left,right,outcome,price\n" + "".join(f"{','.join(row)}\n" for row in rows)
+        (votes / "priced.csv").write_text(text, encoding="utf-8")
+        return run("rate", "priced.csv", "--control", "price", "--json")
+
+    small, large = rate("2131"), rate(["2e17", "1e17", "3e17", "1e17"])
+    assert (small.code, large.code) == (0, 0)
+    effects = [json.loads(told.out)["effects"][0]["high"] for told in (small, large)]
+    np.testing.assert_allclose(effects[1] * 1e17, effects[0], rtol=1e-5)
+    assert "line 4: " in rate(["2e17", "1", "many", "1"]).err
+    assert "line 3: " in rate(["2", "inf", "3", "1"]).err

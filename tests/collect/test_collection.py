@@ -224,6 +224,19 @@ def test_a_skipped_pair_is_no_vote_and_goes_to_others(tmp_path):
     assert ballots(tmp_path / "v.db") == []
 
 
+def test_a_skipped_pair_that_another_has_does_not_come_back(tmp_path):
+    with opened(tmp_path / "v.db", names=NAMES[:2]) as collection:
+        offer = collection.turn(1).offer
+        collection.answer(1, offer.number, "skip")
+        held = collection.turn(2).offer
+        with pytest.raises(RefusedError, match="somebody else has the pair"):
+            collection.undo(1, None)
+        collection.answer(2, held.number, "skip")
+        assert collection.undo(1, None).offer.number == offer.number
+        with pytest.raises(RefusedError, match="somebody else has the pair"):
+            collection.undo(2, None)
+
+
 @pytest.mark.parametrize(
     ("judge", "outcome", "note", "said"),
     [

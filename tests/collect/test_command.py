@@ -81,6 +81,7 @@ def test_the_first_minute(tmp_path):
         (["items.csv", "--into", "v.db", "--judges", "0"], "1 to 1,000 judges"),
         (["items.csv", "--into", "v.db", "--judges", "Ann,Ann"], "names that differ"),
         (["items.csv", "--into", "v.db", "--judges", ","], "names that differ"),
+        (["items.csv", "--into", ""], "name a file"),
         (["items.csv", "--into", "v.db", "--show", "txt"], "did you mean 'text'"),
         (["items.csv", "--into", "v.db", "--item", "nam"], "did you mean 'name'"),
         (["items.csv", "--into", "v.db", "--goal", "best"], "goal"),

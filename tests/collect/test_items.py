@@ -1,6 +1,7 @@
 """What is compared, and that none of it can do harm."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -170,6 +171,55 @@ def test_a_file_that_is_no_picture_is_never_one(tmp_path):
 def test_pictures_elsewhere_are_let_in_by_their_host_alone(tmp_path):
     items = read_items(write(tmp_path, "name,look\nx,https://a.b/c.png?d\ny,https://e.f:8/g.jpg\n"))
     assert items.elsewhere == ("https://a.b", "https://e.f:8")
+
+
+def test_hosts_are_named_as_browsers_name_them(tmp_path):
+    items = read_items(write(tmp_path, "name,look\nx,https://B\u00fccher.de/c.png\ny,https://me:secret@E.f/g.jpg\n"))
+    assert items.elsewhere == ("https://e.f", "https://xn--bcher-kva.de")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://a.b; script-src-elem *;/c.png",
+        "https://a b/c.png",
+        "https:///c.png",
+        "https://[a/c.png",
+        "https://a:x/c.png",
+    ],
+)
+def test_no_address_adds_to_what_pages_may_run(tmp_path, address):
+    path = write(tmp_path, f'name,look\nx,https://a.b/c.png\ny,"{address}"\n')
+    with pytest.raises(DataError, match=r"line 3: .* is not an address"):
+        read_items(path, show=["look=image"])
+
+
+def test_text_may_look_like_half_an_address(tmp_path):
+    assert "https://[a" in read_items(write(tmp_path, "name,said\nx,https://[a\ny,b\n")).shown(0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are not for everybody here")
+@pytest.mark.parametrize("name", ["b.txt", "b.png"])
+def test_no_file_of_a_folder_leads_out_of_it(tmp_path, name):
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "secret").write_text("a password")
+    (inside / "a.txt").write_text("a")
+    (inside / name).symlink_to(tmp_path / "secret")
+    with pytest.raises(DataError, match=f"'{name}' is a link to a file outside"):
+        read_items(inside)
+    (inside / name).unlink()
+    (inside / "b.txt").symlink_to(inside / "a.txt")
+    assert read_items(inside).names == ["a", "b"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
+def test_names_of_files_are_text(tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    with open(os.fsencode(tmp_path) + b"/\xff.txt", "w") as stream:
+        stream.write("b")
+    with pytest.raises(DataError, match=r"'\\udcff.txt' is not UTF-8; rename it"):
+        read_items(tmp_path)
 
 
 def test_a_folder_is_an_item_a_file(tmp_path):

@@ -1,5 +1,6 @@
 """One thread writes: together what came together, all of it or nothing; and only one collector has the file."""
 
+import os
 import sqlite3
 import stat
 import subprocess
@@ -79,6 +80,35 @@ def test_after_a_disk_that_would_not_write_memory_is_what_the_disk_has(tmp_path)
         assert keeper.ask(answer_one).result(10).mine == 2
 
 
+def test_who_no_longer_waits_stops_nobody(tmp_path):
+    with open_collection(tmp_path / "v.db", ITEMS, Setting()) as (keeper, _):
+        begun, go_on = Event(), Event()
+        first = keeper.ask(lambda collection: (begun.set(), go_on.wait(10)))
+        begun.wait(10)
+        gone, other = keeper.ask(answer_one), keeper.ask(answer_one)
+        assert gone.cancel()
+        assert not first.cancel()
+        go_on.set()
+        assert other.result(10).mine == 1
+    assert len(ballots(tmp_path / "v.db")) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file is not deleted there")
+@pytest.mark.parametrize("replaced", [False, True])
+def test_no_vote_goes_into_a_file_that_was_deleted(tmp_path, replaced):
+    path, kept = tmp_path / "v.db", tmp_path / "kept.db"
+    with open_collection(path, ITEMS, Setting()) as (keeper, _):
+        keeper.ask(answer_one).result(10)
+        path.rename(kept)
+        if replaced:
+            path.write_bytes(b"")
+        with pytest.raises(StoreError, match="deleted or replaced"):
+            keeper.ask(answer_one).result(10)
+        kept.rename(path)
+        assert keeper.ask(answer_one).result(10).mine == 2
+    assert len(ballots(path)) == 2
+
+
 def test_stopped_it_leaves_one_file_with_all_of_it(tmp_path):
     with open_collection(tmp_path / "v.db", ITEMS, Setting()) as (keeper, _):
         keeper.ask(answer_one).result(10)
@@ -102,6 +132,17 @@ def test_two_collectors_on_one_file_refuse_each_other(tmp_path):
         assert "another 'wellorder collect' writes to it" in told.stderr
     with open_collection(path, ITEMS, Setting()):
         pass  # it was let go
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are not for everybody here")
+def test_another_name_of_the_file_is_no_way_around_the_lock(tmp_path):
+    (tmp_path / "other.db").symlink_to(tmp_path / "v.db")
+    with (
+        open_collection(tmp_path / "v.db", ITEMS, Setting()),
+        pytest.raises(StoreError, match="another 'wellorder collect' writes to it"),
+        open_collection(tmp_path / "other.db", ITEMS, Setting()),
+    ):
+        pass
 
 
 def test_links_stay_and_are_stored_nowhere(tmp_path):

@@ -121,6 +121,11 @@ def test_a_file_that_has_gone_is_not_there(tmp_path):
         assert client.get(client.judges[0] + "media/0/0").status == 404
 
 
+@pytest.mark.parametrize("path", ["/judge/{0}/x/turn", "{1}media/{0}/0", "{1}media/0/{0}"])
+def test_numbers_without_end_lead_nowhere(client, path):
+    assert client.get(path.format("9" * 5_000, client.judges[0])).status == 404
+
+
 def test_another_name_for_this_machine_is_refused(client):
     for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "", "[::1", "localhost@evil.example:1"):
         assert client.get(client.judges[0], host=host).status == 403, host
@@ -137,6 +142,7 @@ def test_another_name_for_this_machine_is_refused(client):
     [
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://[::1"}, 403),
         ({"origin": "http://127.0.0.1:9999"}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"content-type": "application/x-www-form-urlencoded"}, 415),
@@ -184,6 +190,12 @@ def test_what_is_no_answer_is_said_to_be_none(client, body):
 def test_odd_times_are_left_out(client, tmp_path, seconds):
     assert client.answer("left", seconds=seconds).status == 200
     assert len(ballots(tmp_path / "v.db")) == 1
+
+
+def test_notes_are_text_that_can_be_read_again(client, tmp_path):
+    body = b'{"offer": %d, "outcome": "left", "note": "a\\u0000b \\ud83d"}' % client.turn()["pair"]["offer"]
+    assert client.post(client.judges[0] + "answer", body).status == 200
+    assert ballots(tmp_path / "v.db")[0][4] == "ab ?"
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])

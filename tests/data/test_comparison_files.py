@@ -47,6 +47,12 @@ def test_weights(tmp_path):
     assert games(tmp_path, text, weight="w2", drop="weight").comparisons.weight.tolist() == [3.0, 4.0]
     refuses(tmp_path, text.replace("2,3", "-2,3"), "the weight (column 'weight') is -2", line=2)
     refuses(tmp_path, text, "no column 'wt'", weight="wt")
+    refuses(tmp_path, text.replace("1,4", "one,4"), "the weight 'one' (column 'weight') is not a number", line=3)
+
+
+def test_a_score_that_is_none_is_named_where_it_stands(tmp_path):
+    text = "home_team,away_team,home_score,away_score\na,b,1,2\nb,c,1,many\n"
+    refuses(tmp_path, text, "the score 'many' (column 'away_score') is not a number", line=3)
 
 
 def test_file_of_items(tmp_path):

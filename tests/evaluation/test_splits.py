@@ -176,7 +176,8 @@ def test_text_grades_through_grades_with_levels():
     ("call", "match"),
     [
         (lambda: folds([0, 1, 0, 1], ["a", "a", "b", "b"], n_folds=3), "2 groups, too few for 3 folds"),
-        (lambda: folds([0, 1, np.nan], n_folds=3), "2 judged rows, too few"),
+        (lambda: folds([0, 1, np.nan], n_folds=3), "2 judged rows, too few for 3 folds; ask for at most 2 folds"),
+        (lambda: folds([0, np.nan], n_folds=3), "there is 1 judged rows, too few for 3 folds; no folds can be made"),
         (lambda: folds([0, 1, 2], n_folds=1), "at least 2"),
         (lambda: folds([0, 1, 2], n_folds=2, n_repeats=0), "n_repeats"),
         (lambda: folds([0, 0, 0, 1], n_folds=2), "no pair to learn from in the training part of fold"),

@@ -370,6 +370,18 @@ def test_hostile_names_are_names_and_nothing_else(tmp_path: Any) -> None:
         assert wo.export(numbers, tmp_path / to, to).difference <= 1e-5
 
 
+def test_columns_that_a_database_does_not_take_are_refused_and_nothing_is_kept(tmp_path: Any) -> None:
+    rng = np.random.default_rng(0)
+    grade = pl.Series("grade", rng.integers(0, 3, 60))
+    same = pl.DataFrame({"a": rng.standard_normal(60), "A": rng.standard_normal(60)}).with_columns(grade)
+    many = pl.DataFrame(rng.standard_normal((60, 2_001))).with_columns(grade)
+    for frame, said in ((same, "duplicate column name"), (many, "too many")):
+        model = TableRanker(wo.RankSVM(), target="grade").fit(frame)
+        with pytest.raises(ExportError, match=f"SQLite, where it is checked, does not take its columns .*{said}"):
+            wo.export(model, tmp_path / "m.sql")
+    assert not list(tmp_path.iterdir())
+
+
 def test_sql_tells_grades(tmp_path: Any) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2))

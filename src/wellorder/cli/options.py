@@ -65,6 +65,8 @@ def output_file(ctx: click.Context, param: click.Parameter, value: str | None) -
     """Check a file to be written before the work starts, not after: refuse folders, and folders that are not there."""
     if value is None:
         return None
+    if not value:
+        raise click.BadParameter("name a file")
     folder = os.path.dirname(os.path.abspath(value))
     if os.path.isdir(value):
         raise click.BadParameter(f"{value} is a folder; name a file in it")

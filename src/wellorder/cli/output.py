@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _OPTION = re.compile(
-    r"(?<![\w.'\"])(target|group|item|items|weight|time|levels|drop|format|left|right|outcome|winner|loser|scores|side|neutral|judge|raw_names)="
+    r"(?<![\w.'\"])(target|group|item|items|weight|time|event|levels|drop|format|left|right|outcome|winner|loser|scores|side|neutral|judge|raw_names)="
     r"(?:True|'(?P<one>[^']*)'|\[(?P<many>[^\]]*)\])?"
 )
 

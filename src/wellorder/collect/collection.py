@@ -136,6 +136,8 @@ class Collection:
             if last is None:
                 raise RefusedError("there is nothing to undo")
             assert last.outcome is not None
+            if last.outcome == "skip" and self._desk.is_taken(last.pair):
+                raise RefusedError("somebody else has the pair that you skipped, so that it cannot come back")
             note = self._store.take_back(last.number)
             self._count(last, last.outcome, -1)
             again = Offer(last.number, last.judge, last.left, last.right, last.chosen)

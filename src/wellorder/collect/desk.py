@@ -114,16 +114,17 @@ class Desk:
         self._holders[offer.pair].discard(offer.judge)
         self._only_planned[offer.pair].discard(offer.number)
 
+    def is_taken(self, pair: Pair) -> bool:
+        """Say whether as many judges hold a pair as may."""
+        return len(self._holders.get(pair, ())) >= self._per_pair
+
     def _is_free(self, pair: Pair, judge: int) -> bool:
-        return pair not in self._seen[judge] and not self._is_taken(pair)
+        return pair not in self._seen[judge] and not self.is_taken(pair)
 
     def _next_planned(self, judge: int) -> Pair | None:
-        while self._plan and self._is_taken(self._plan[0]):
+        while self._plan and self.is_taken(self._plan[0]):
             self._plan.popleft()
         return next((pair for pair in self._plan if self._is_free(pair, judge)), None)
-
-    def _is_taken(self, pair: Pair) -> bool:
-        return len(self._holders.get(pair, ())) >= self._per_pair
 
     def _draw(self, judge: int) -> Pair | None:
         """Draw any of the pairs that are free or were planned, each with the same chance."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,6 +45,7 @@ VOTE_WORDS = ("left", "right", "tie")
 
 _LONGEST = 1_000_000
 """Bytes of a text file that is an item."""
+_HOST = re.compile(r"[a-z0-9.-]+")
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Items:
         self.number = {name: number for number, name in enumerate(self.names)}
         self._parts = parts
         addresses = (part.value for each in parts for part in each if part.kind in ("image", "audio") and not part.file)
-        self.elsewhere = tuple(sorted({"{0.scheme}://{0.netloc}".format(urlsplit(each)) for each in addresses}))
+        self.elsewhere = tuple(sorted({_origin(each) for each in addresses}))
         self.shown = lru_cache(maxsize=1_000)(self._shown)
 
     def __len__(self) -> int:
@@ -151,10 +153,25 @@ def _from_folder(folder: Path) -> Items:
     if not files:
         known = " ".join([*_WRITTEN, *MEDIA])
         raise DataError(os.fspath(folder), f"there is nothing to compare in this folder; files may be {known}")
+    inside = os.path.realpath(folder)
+    for file in files:
+        if not Path(os.path.realpath(file)).is_relative_to(inside):
+            raise DataError(os.fspath(folder), f"{file.name!r} is a link to a file outside the folder; copy it there")
+        if not _is_text(file.name):
+            raise DataError(os.fspath(folder), f"the name of the file {file.name!a} is not UTF-8; rename it")
     names = [file.stem.strip() for file in files]
     if len(set(names)) < len(names):
         names = [file.name for file in files]
     return Items(names, [[_from_file(file)] for file in files])
+
+
+def _is_text(name: str) -> bool:
+    """Say whether a file's name is text; other bytes stand in it as halves of characters."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _from_file(file: Path) -> Field:
@@ -236,15 +253,27 @@ def _parts_of(sheet: Sheet, column: str, kind: Kind | None) -> list[Field | None
 
 def _guess(column: str, values: Sequence[str]) -> Kind:
     """Tell by its values whether a column names images or sounds, and by its name whether it holds Markdown."""
-    found = {MEDIA.get(Path(urlsplit(value).path).suffix.lower(), (None,))[0] for value in values}
+    found = {MEDIA.get(_ending(value), (None,))[0] for value in values}
     if len(found) == 1 and (kind := found.pop()) is not None:
         return kind
     return "markdown" if column.lower() in ("markdown", "md") else "text"
 
 
+def _ending(value: str) -> str:
+    """Return how the path of an address or of a file ends; nothing where it is no address that can be taken apart."""
+    try:
+        return Path(urlsplit(value).path).suffix.lower()
+    except ValueError:  # as of 'https://[', which may stand in any text
+        return ""
+
+
 def _medium(folder: Path, column: str, kind: Kind, value: str) -> Field:
     """Return an image or a sound that is named in a column; a file outside the folder is refused, also behind links."""
     if value.startswith("https://"):
+        try:
+            _origin(value)
+        except ValueError:
+            raise ValueError(f"{value!r} in column {column!r} is not an address; check what follows https://") from None
         return Field(column, kind, value)
     if "://" in value:
         raise ValueError(f"{value!r} in column {column!r}: addresses begin with https://; or name a file")
@@ -257,3 +286,16 @@ def _medium(folder: Path, column: str, kind: Kind, value: str) -> Field:
     if not file.is_file():
         raise ValueError(f"there is no file {value!r} (column {column!r}) in {folder}")
     return Field(column, kind, value, file)
+
+
+def _origin(address: str) -> str:
+    """Return where an ``https://`` address leads, as a content security policy names it.
+
+    A policy is a line of words that blanks and semicolons part: nothing else of an address, which anybody may have
+    written, gets into it. A ValueError says that there is no such host.
+    """
+    parts = urlsplit(address)
+    host = (parts.hostname or "").encode("idna").decode()  # as browsers spell it
+    if not _HOST.fullmatch(host):
+        raise ValueError(f"{host!r} is no host")
+    return f"https://{host}" if parts.port is None else f"https://{host}:{parts.port}"

@@ -57,6 +57,9 @@ class Keeper:
             self._do([each for each in batch if each is not None])
 
     def _do(self, batch: list[tuple[Callable[[Collection], Any], Future[Any]]]) -> None:
+        batch = [
+            (work, future) for work, future in batch if future.set_running_or_notify_cancel()
+        ]  # none ends from now on
         done: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
             if self._is_ahead:

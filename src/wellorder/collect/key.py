@@ -25,7 +25,8 @@ class Key:
     """
 
     def __init__(self, votes: str | os.PathLike[str]) -> None:
-        self.path = Path(f"{os.fspath(votes)}.key")
+        file = os.path.realpath(votes) if os.path.islink(votes) else os.fspath(votes)  # one key, whatever it is called
+        self.path = Path(f"{file}.key")
         try:
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

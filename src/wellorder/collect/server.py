@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 LARGEST = 16_384
 """Bytes of a request's body: an answer with the longest note has fewer."""
+_LONGEST_PATH = 500
+"""Characters of an address here: links have fewer than a hundred."""
 _LONGEST_LOOK = 86_400.0
 """Seconds that a judge may look at a pair; more is no time to be written down."""
 _PATIENCE = 300.0
@@ -189,10 +191,12 @@ class Guard:
         host = headers.get(b"host", "")
         if self._hosts is not None and _name_of(host) not in self._hosts:
             return 403, "this collector is only for its own machine"  # else a foreign name could be made to mean it
+        if len(scope["path"]) > _LONGEST_PATH:
+            return 404, "there is nothing here"  # nor is a number of so many digits read
         if scope["method"] in ("GET", "HEAD"):
             return None
         origin = headers.get(b"origin")
-        if (origin is not None and urlsplit(origin).netloc != host) or headers.get(b"sec-fetch-site") == "cross-site":
+        if (origin is not None and _site_of(origin) != host) or headers.get(b"sec-fetch-site") == "cross-site":
             return 403, "another site may not send answers"
         if headers.get(b"content-type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "send JSON"
@@ -209,6 +213,13 @@ def _name_of(host: str) -> str:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
+
+
+def _site_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 async def _read_json(request: Request) -> dict[str, Any]:
@@ -298,10 +309,15 @@ async def _answer(request: Request) -> Response:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _LONGEST_LOOK:
         seconds = None
     response = await _show(
-        served, lambda collection: collection.answer(judge, number, outcome, (note or "").strip(), seconds)
+        served, lambda collection: collection.answer(judge, number, outcome, _as_text(note or ""), seconds)
     )
     served.wake()
     return response
+
+
+def _as_text(note: str) -> str:
+    """Return what can be stored and read again: without NUL, and without halves of characters that were cut through."""
+    return note.replace("\0", "").encode(errors="replace").decode().strip()
 
 
 def _is_number(value: Any) -> TypeGuard[int]:

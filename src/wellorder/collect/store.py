@@ -96,6 +96,7 @@ class Store:
         except StoreError:
             self._db.close()
             raise
+        self._identity = self._identify()
 
     def _prepare(self) -> None:
         application, version = (self._one(f"PRAGMA {name}") for name in ("application_id", "user_version"))
@@ -118,9 +119,19 @@ class Store:
         """Close it; then all of it is in its one file."""
         self._db.close()
 
+    def _identify(self) -> tuple[int, int] | None:
+        """Return what tells the file of our name from any other; None where there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written within is on the disk when this ends, or none of it is."""
+        if self._identify() != self._identity:  # what is written to a deleted file is lost when it is closed
+            raise StoreError(f"{self.path}: it was deleted or replaced while votes were collected; put it back")
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield

@@ -17,7 +17,7 @@ from ..sweeps import Array, Ints
 from ..writing import counted
 from .lines import DataError, shorten
 from .roles import Roles, as_dates, holds_dates, make_table, read_times, read_weights
-from .sheet import Sheet, as_text, first_row, settle
+from .sheet import Sheet, as_text, first_row, first_text, settle
 from .table import (
     BY_SIDE,
     CONVENTIONS,
@@ -232,7 +232,7 @@ def _by_scores(sheet: Sheet, columns: tuple[str, str]) -> Ints:
     for name in columns:
         column = settle(sheet, name)
         if column.dtype == pl.String:
-            row = first_row(column.is_not_null())
+            row = first_text(column)
             raise sheet.error(f"the score {shorten(column[row])} (column {name!r}) is not a number", row)
         scores.append(column)
     unplayed = scores[0].is_null() & scores[1].is_null()

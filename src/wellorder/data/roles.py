@@ -14,7 +14,7 @@ from ..order import HOW_TO_WRITE, as_objects, likely_order, look_like_votes
 from ..sweeps import Array, Bools, Floats
 from ..writing import visible
 from .lines import DataError, shorten
-from .sheet import Sheet, as_text, first_row, settle, settle_as_text
+from .sheet import Sheet, as_text, first_row, first_text, settle, settle_as_text
 from .table import Table
 from .vote_columns import VoteColumns, refuse_as_grades
 
@@ -231,7 +231,7 @@ def read_weights(sheet: Sheet, name: str) -> Floats:
     """Return weights: positive numbers."""
     column = settle(sheet, name)
     if column.dtype == pl.String:
-        row = first_row(column.is_not_null())
+        row = first_text(column)
         raise sheet.error(f"the weight {shorten(column[row])} (column {name!r}) is not a number", row)
     bad = column.is_null() | (column <= 0)
     if bad.any():

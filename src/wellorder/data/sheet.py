@@ -198,6 +198,11 @@ def first_row(mask: pl.Series) -> int:
     return 0 if row is None else row
 
 
+def first_text(column: pl.Series) -> int:
+    """Return the first row of a column of text whose text is no number."""
+    return first_row(column.is_not_null() & column.cast(pl.Float64, strict=False).is_null())
+
+
 def _from_text(sheet: Sheet, name: str, text: pl.Series) -> pl.Series:
     number = text.cast(pl.Float64, strict=False)
     if number.null_count() == text.null_count():  # the common case: nothing but numbers and empty fields

@@ -213,13 +213,18 @@ def _marked(source: str, frame: pl.DataFrame) -> pl.DataFrame:
     return marked
 
 
+def _is_no_plain_file(path: Path) -> bool:
+    """Say whether a file is a pipe or a device, such as /dev/stdout: they have no ending that says a format."""
+    return path.exists() and not path.is_file()
+
+
 def _write(path: PathLike, frame: pl.DataFrame, raw_names: bool) -> None:
     name, suffix = Path(os.fspath(path)), _suffix(path)
     if suffix in FORMATS["arff"].suffixes:
         with open_for_writing(path) as stream:
             stream.write(arff_text(frame, name.name.split(".")[0]))
         return
-    separator = "," if os.fspath(path) == "-" else _SEPARATORS.get(suffix)
+    separator = "," if os.fspath(path) == "-" or (not suffix and _is_no_plain_file(name)) else _SEPARATORS.get(suffix)
     if separator is not None:
         style: Literal["necessary", "non_numeric"] = "necessary"
         if not raw_names:

@@ -359,7 +359,8 @@ def _check_counts(n_folds: int, n_repeats: int) -> None:
 
 def _refuse_too_few(n: int, what: str, n_folds: int) -> None:
     if n < n_folds:
-        raise ValueError(f"there are {n} {what}, too few for {n_folds} folds; ask for at most {max(n, 2)} folds")
+        advice = "no folds can be made of them" if n < 2 else f"ask for at most {n} folds"
+        raise ValueError(f"there {'is' if n == 1 else 'are'} {n} {what}, too few for {n_folds} folds; {advice}")
 
 
 def _refuse_no_pair(n_pairs: int, split: Split) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -184,15 +185,20 @@ def score(job: Job, path: Path, rows: Any) -> Scored:
     selected += ' ORDER BY "row of the check";'
     names = [column.name for column in form.columns]
     kinds = ["TEXT" if column.kind == "text" else "REAL" for column in form.columns]
-    with sqlite3.connect(":memory:") as database:
-        listed = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(names, kinds, strict=True))
-        database.execute(f'CREATE TABLE {quoted(table)} ({listed}, "row of the check" INTEGER)')
-        marks = ", ".join("?" * (len(names) + 1))
-        database.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", _records(form, rows))
-        cursor = database.execute(selected)
-        place = [part[0] for part in cursor.description].index(called)
-        found = [record[place] for record in cursor]
-    database.close()
+    try:
+        with closing(sqlite3.connect(":memory:")) as database:
+            listed = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(names, kinds, strict=True))
+            database.execute(f'CREATE TABLE {quoted(table)} ({listed}, "row of the check" INTEGER)')
+            marks = ", ".join("?" * (len(names) + 1))
+            database.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", _records(form, rows))
+            cursor = database.execute(selected)
+            place = [part[0] for part in cursor.description].index(called)
+            found = [record[place] for record in cursor]
+    except sqlite3.Error as error:  # of names that differ in their case alone, and of thousands of columns
+        raise ExportError(
+            f"SQLite, where it is checked, does not take its columns ({error}); fit it on columns with other names, or "
+            "fewer, or export to='onnx'"
+        ) from None
     scores = np.array([np.nan if value is None else value for value in found], dtype=float)
     return Scored(f"SQLite {sqlite3.sqlite_version}", scores)
 

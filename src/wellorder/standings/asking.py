@@ -244,10 +244,13 @@ class _Beside:
         """Return a column of finite numbers."""
         column = self.column(given, option)
         if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-            row = int(column.cast(pl.Float64, strict=False).is_null().arg_max() or 0)
-            raise self.error(
-                f"{option}: {_called(given)} has the text {column[row]!r}{{where}}, where a number should be", row
-            )
+            number = column.cast(pl.Float64, strict=False)  # a file leaves numbers of so many digits as text: ids
+            if number.null_count():
+                row = int(number.is_null().arg_max() or 0)
+                raise self.error(
+                    f"{option}: {_called(given)} has the text {column[row]!r}{{where}}, where a number should be", row
+                )
+            column = number
         values = column.cast(pl.Float64).to_numpy()
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))

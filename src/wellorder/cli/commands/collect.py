@@ -32,7 +32,7 @@ def _goal(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 def _judges(ctx: click.Context, param: click.Parameter, value: str) -> tuple[str, ...]:
     """Read how many judges there are, or what they are called."""
-    if not value.strip().isdigit():
+    if not value.strip().isdecimal():
         called = names(ctx, param, value) or ()
         if not called or len(set(called)) < len(called):
             raise click.BadParameter("give a number, or names that differ: --judges 3, or --judges Ann,Ben")
