@@ -51,7 +51,7 @@ class Allowance:
 
     @contextmanager
     def part(self, what: str, share: float = 1.0) -> Iterator[Deadline]:
-        """End the work inside after a share of the time left; if it is not done by then, remember that it is missing."""
+        """End the work inside after a share of the time left; remember it if it is not done by then."""
         end = self._clock() + share * self.left()
         given = end - self._clock()
         try:
@@ -67,7 +67,7 @@ class Allowance:
         return tuple(self._left_out.values())
 
     def _leave_out(self, what: str, why: str, wanted: float, gain: str) -> None:
-        """Remember what was left out, for its first reason; a time budget with an allowance of ``wanted`` seconds helps."""
+        """Remember what was left out and its first reason; an allowance of ``wanted`` seconds would be enough."""
         budget = wanted / SHARE
         unit = 10.0 ** max(math.floor(math.log10(max(budget, 1.0))) - 1, 0)
         sentence = f"{what}: {why}; --time-budget {unit * math.ceil(budget / unit):.0f} {gain}"
