@@ -177,7 +177,7 @@ def test_comparison_models_say_what_file_they_need(run, games):
 
 
 def test_repeats_that_did_not_fit_are_named(run, wines, monkeypatch):
-    from wellorder.evaluation.board_run import Budget
+    from wellorder.evaluation.budget import Budget
 
     monkeypatch.setattr(Budget, "allows", lambda *_: False)
     found = run("compare", wines, "--target", "quality", "--item", "name", "--models", "ridge", "--folds", "2")

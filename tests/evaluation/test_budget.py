@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from wellorder.evaluation.board_run import Budget
+from wellorder.evaluation.budget import Budget
 
 
 def test_no_limit_leaves_everything_in():

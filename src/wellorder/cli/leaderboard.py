@@ -85,7 +85,7 @@ class LiveBoard:
             self._console.print(as_text(line), highlight=False)
 
     def progress(self, progress: Progress) -> None:
-        """Take in what has just been done."""
+        """Note what has just been done."""
         self._last = progress
         self._records.setdefault(progress.record.method, []).append(progress.record)
 
@@ -130,7 +130,7 @@ class LiveBoard:
 
 
 def describe_plan(plan: Plan) -> Iterator[str]:
-    """Say before the first fit how much memory there is need of, and what is left out for want of it."""
+    """Say before the first fit how much memory is needed, and what is left out for want of it."""
     memory = plan.memory
     jobs = "" if plan.n_jobs == 1 else f", in each of up to {plan.n_jobs} processes"
     free = "" if plan.free_bytes is None else f"; {write_bytes(plan.free_bytes)} are free"
@@ -164,7 +164,7 @@ def live_board() -> Iterator[LiveBoard | None]:
 
 
 def write_report(table: AnyTable, board: Leaderboard, path: str) -> None:
-    """Write the page; somebody who interrupts the closer look has the page without it."""
+    """Write the page; if the closer look is interrupted, the page is written without it."""
     from ..report import look_closer, write
 
     try:
@@ -189,6 +189,6 @@ def as_plain(board: Leaderboard) -> dict[str, Any]:
 
 
 def exit_if_interrupted(board: Leaderboard) -> None:
-    """Exit as any command does that Ctrl-C has ended."""
+    """Exit with the code of any command that Ctrl-C has ended."""
     if not board.is_complete and not board.time_was_up:
         click.get_current_context().exit(130)

@@ -57,7 +57,7 @@ def as_options(message: str) -> str:
 
 
 class _Outlet(io.FileIO):
-    """Standard output or error, as long as somebody reads it; what comes later goes nowhere."""
+    """Standard output or error; once nobody reads it any more, what is written to it is dropped."""
 
     def write(self, content: Any, /) -> int:
         try:
@@ -72,7 +72,7 @@ class _Outlet(io.FileIO):
 
 
 def outlive_readers() -> None:
-    """Go on when whoever reads standard output or error has gone: a command may have files to write, too.
+    """Carry on when the reader of standard output or error has gone: a command may still have files to write.
 
     What goes to a file or a pipe is the same bytes everywhere, UTF-8 with LF for line ends as in the files that we
     write; whoever sets ``PYTHONIOENCODING`` has it his way. A terminal shows what it can.
@@ -91,7 +91,7 @@ def outlive_readers() -> None:
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Print a line, or several; ``err`` is for what is no result."""
+    """Print one line or several; ``err`` sends to stderr what is not a result."""
     click.echo(visible(text, keep="\n"), err=err)
 
 
@@ -171,7 +171,7 @@ def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 class Bar:
-    """A progress bar that anybody may push on."""
+    """A progress bar that any part of the work may advance."""
 
     def __init__(self, progress: Progress | None, task: TaskID | None) -> None:
         self._progress, self._task = progress, task

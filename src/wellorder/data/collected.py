@@ -57,7 +57,7 @@ def _ballots(source: str) -> tuple[list[str], list[tuple[object, ...]]]:
 
 
 def _open(source: str) -> sqlite3.Connection:
-    """Open it for reading; where nothing may be written beside it, as it stands, if nothing is on its way into it."""
+    """Open the database for reading; in a read-only folder as it stands, if no votes are still on their way into it."""
     address = Path(source).absolute().as_uri()
     try:
         connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=30.0)

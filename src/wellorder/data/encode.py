@@ -322,7 +322,7 @@ _MOST_TEXTS = 10_000
 
 
 class Moments(NamedTuple):
-    """What there is to know of numbers to standardise them."""
+    """What must be known of numbers to standardise them."""
 
     n: int
     low: float
@@ -333,7 +333,7 @@ class Moments(NamedTuple):
 
 
 class ColumnSummary(NamedTuple):
-    """What one partition says of a column."""
+    """What a column holds in one partition."""
 
     n_rows: int
     n_given: int
@@ -471,7 +471,7 @@ def _some(column: str, kind: Literal["missing", "unseen", "beyond"], mask: Bools
 
 
 def _unseen(name: str, values: Array, categories: list[str | None]) -> list[Unfamiliar]:
-    """Look at a column of text; one that was constant in training has no categories, and is not looked at."""
+    """Find categories of a text column that training did not have; a column that was constant there is skipped."""
     if not categories:
         return []
     with warnings.catch_warnings():
@@ -672,7 +672,7 @@ class TableEncoder(Stored, TransformerMixin, BaseEstimator):
         return [sum(widths[:k]) for k, categories in columns if self.for_trees and categories]
 
     def learn(self, columns: dict[str, ColumnSummary]) -> None:
-        """Learn from what partitions say of their columns, merged: the same as from the columns themselves."""
+        """Learn from the merged summaries of all partitions, which gives the same as learning from the columns."""
         self.layout_ = "columns"
         self._begin(list(columns))
         for column, (name, found) in enumerate(columns.items()):
@@ -888,7 +888,7 @@ def _rows_of(X: Any, names: list[str]) -> Rows:
 
 
 def _moments(name: str, values: Floats) -> Moments:
-    """Return what there is to know of the numbers that are given."""
+    """Return the moments of the numbers that are not missing."""
     given = values[~np.isnan(values)]
     if np.isinf(given).any():
         row = int(np.argmax(np.isinf(values)))

@@ -259,13 +259,13 @@ def blocks(path: PathLike, size: int = BLOCK, longest_line: int = LONGEST_LINE) 
 
 
 def room() -> int:
-    """Return how much memory a file may take, with all that becomes of it: what is free now."""
+    """Return how much memory a file may take, with everything made from it: what is free now."""
     free = available_bytes()
     return max(_ALWAYS_FREE, int(_USUAL_MEMORY if free is None else free))
 
 
 def too_large(source: str, held: float, what: str) -> DataError:
-    """Return the error for a file of which already so much is held that its copies do not fit into the memory here."""
+    """Return the error for a file of which so much is held already that its copies would not fit into memory."""
     needed, free = write_bytes(COPIES * held), write_bytes(room())
     return DataError(source, f"{what} take about {needed} of memory, and {free} are free; split it, or read fewer rows")
 

@@ -51,7 +51,7 @@ def as_table_model(model: Any, path: PathLike) -> TableRanker:
 
 
 def read_pairs_to_come(path: PathLike | Sequence[PathLike], **named: Any) -> PairTable:
-    """Read pairs of items that somebody asks about, by name; ``named`` columns as :func:`read` takes them."""
+    """Read pairs of items to be predicted, by name; ``named`` columns as :func:`read` takes them."""
     found = read_files(as_paths(path))
     votes = VoteColumns(**{**named, "scores": as_scores(named.get("scores"))})
     if isinstance(found, Table) or find_sides(found, votes) is None:
@@ -258,7 +258,7 @@ def _text_columns(model: TableRanker) -> frozenset[str]:
 
 
 def _lack(source: str, what: str, role: str, judged: bool) -> None:
-    """Say that a file lacks what the model knows of: an error where a judgement would change with it."""
+    """Say that a file lacks a column that the model knows: an error if a judgement would depend on it."""
     if role == "group" and not judged:
         warnings.warn(f"{source}: {what}, the model's group: all rows are put in one list", stacklevel=4)
     elif role in _ADVICE and judged:

@@ -137,7 +137,7 @@ def _header(files: Sequence[str], headers: Sequence[Header]) -> Sheet:
 
 
 def _table(files: Sequence[str], headers: Sequence[Header], roles: Roles, *, with_names: bool = False) -> Table:
-    """Bring what is no feature, and leave the rest where it is."""
+    """Fetch the columns that are not features, and leave the others where they are."""
     named = roles.named()
     wanted = [name for option, name in named.items() if with_names or option != "item"]
     sheet = _bring(files, wanted) if wanted else None
@@ -202,6 +202,6 @@ def _refuse_other_columns(file: str, names: list[str], first_file: str, first: l
 
 
 def _bring(files: Sequence[str], columns: Sequence[str]) -> Sheet:
-    """Bring the columns that are no features here, from all files."""
+    """Fetch the columns that are not features from all files."""
     read = dask.delayed(read_part, pure=False)
     return join_sheets(list(dask.compute(*(read(file, columns) for file in files))))

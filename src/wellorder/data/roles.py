@@ -21,7 +21,7 @@ from .vote_columns import VoteColumns, refuse_as_grades
 
 @dataclass(frozen=True)
 class Roles:
-    """What the user has said about the columns."""
+    """The roles that the user has given to columns."""
 
     target: str | None = None
     group: str | None = None

@@ -25,7 +25,7 @@ _FORMULA_AFTER_SEPARATOR = rf"[,;\t|] *[{_SIGNS}]"
 
 
 def mark_formulas(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, tuple[int, str]]]:
-    """Put an apostrophe before what a spreadsheet would compute; say how many each column has, and the first.
+    """Put an apostrophe before fields that a spreadsheet would compute; say how many each column has, and the first.
 
     Names of columns are marked as well. O(cells of text).
 

@@ -172,7 +172,7 @@ class NDCGCurveDisplay(Drawable):
 
 
 def _average_ndcg(method: str, curves: list[Curve]) -> Line:
-    """Average over the splits at each cut-off; a split whose lists are shorter has no say further down."""
+    """Average over the splits at each cut-off; a split with shorter lists does not count further down."""
     cutoffs = sorted({x for curve in curves for x in curve.x})
     values = np.full((len(curves), len(cutoffs)), np.nan)
     for row, curve in zip(values, curves, strict=True):

@@ -168,7 +168,7 @@ def signed_bars(ax: Axes, lengths: Sequence[float]) -> BarContainer:
 
 
 def whisker(ax: Axes, row: int, low: float, high: float) -> None:
-    """Draw how far a bar may be off."""
+    """Draw the uncertainty of a bar as a thin line."""
     ax.plot([low, high], [row, row], color=ink(), linewidth=1.1, alpha=0.75)
 
 
@@ -302,7 +302,7 @@ def _restyled(root: ElementTree.Element, name: str, title: str) -> str:
 
 
 def _local(name: str) -> str:
-    """Drop the namespace: inside a page, an SVG needs none."""
+    """Drop the namespace, as an SVG inside a page needs none."""
     return name.rpartition("}")[2]
 
 

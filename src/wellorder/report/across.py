@@ -18,7 +18,7 @@ from .wording import describe_metric, metric_title
 
 @dataclass(frozen=True)
 class AcrossRow:
-    """A method's line."""
+    """One method's row of the table."""
 
     method: str
     about: str

@@ -19,10 +19,9 @@ LEAST = 20.0
 
 
 class Allowance:
-    """Seconds for several parts of a look, and a sentence on each that was left out.
+    """The time that the parts of a closer look may take, and a sentence on each part that was left out.
 
-    Where what a part would take is known, :meth:`has_room` asks before it is begun; :meth:`part` ends one whose time is
-    not known beforehand.
+    If it is known how long a part takes, ask :meth:`has_room` before it is begun; otherwise let :meth:`part` end it.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -32,7 +31,7 @@ class Allowance:
 
     @classmethod
     def after(cls, leaderboard: Leaderboard) -> Allowance:
-        """Return what there is after a comparison: a part of its budget, or, without one, of what it took."""
+        """Return the allowance after a comparison: a share of its time budget, or of what it took if it had none."""
         given = leaderboard.protocol.time_budget
         if given is None:
             given = sum(record.spent_seconds for record in leaderboard.records) / leaderboard.protocol.n_jobs
@@ -43,7 +42,7 @@ class Allowance:
         return max(self.seconds - (self._clock() - self._began), 0.0)
 
     def has_room(self, what: str, seconds: float, share: float = 1.0) -> bool:
-        """Say whether so many seconds are within a share of what is left; if not, remember what was left out."""
+        """Say whether these seconds fit into a share of the time left; if not, remember what is left out."""
         if seconds <= share * self.left():
             return True
         wanted = self.seconds - self.left() + seconds / share
@@ -52,7 +51,7 @@ class Allowance:
 
     @contextmanager
     def part(self, what: str, share: float = 1.0) -> Iterator[Deadline]:
-        """End what is done inside after a share of what is left; remember it if it was not done by then."""
+        """End the work inside after a share of the time left; remember it if it is not done by then."""
         end = self._clock() + share * self.left()
         given = end - self._clock()
         try:
@@ -64,11 +63,11 @@ class Allowance:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What had no time, why, and the time budget that helps: a sentence each."""
+        """What was left out, why, and the time budget that would have room for it: one sentence each."""
         return tuple(self._left_out.values())
 
     def _leave_out(self, what: str, why: str, wanted: float, gain: str) -> None:
-        """Remember what was left out, and why it was at first; so many seconds are a part of the budget that helps."""
+        """Remember what was left out and its first reason; an allowance of ``wanted`` seconds would be enough."""
         budget = wanted / SHARE
         unit = 10.0 ** max(math.floor(math.log10(max(budget, 1.0))) - 1, 0)
         sentence = f"{what}: {why}; --time-budget {unit * math.ceil(budget / unit):.0f} {gain}"

@@ -162,7 +162,7 @@ class Duel:
 
 
 def choose_rival(standings: Sequence[Standing]) -> str | None:
-    """Return whom to hold against the leader: the best baseline, or the second where the leader is one."""
+    """Return the method to compare the leader with: the best baseline, or the second if the leader is a baseline."""
     others = standings[1:]
     if not others:
         return None
@@ -172,7 +172,7 @@ def choose_rival(standings: Sequence[Standing]) -> str | None:
 
 
 def make_duel(table: Table, leaderboard: Leaderboard, one: HeldOut, other: HeldOut, rival: str) -> Duel | None:
-    """Compare two methods on every list; None where there are fewer than two on which both are defined."""
+    """Compare two methods on every list; None if the metric is defined for both on fewer than two lists."""
     if table.groups is None or not np.array_equal(one.rows, other.rows):
         return None
     metric = leaderboard.protocol.measures[0]
@@ -296,7 +296,7 @@ def _farthest(lists: list[Ints], level: Ints, scores: Floats, *, wrong: bool) ->
 
 
 def _so_far(rows: list[int], scores: Floats) -> list[int]:
-    """Return for each of the rows which of those up to it has the highest score."""
+    """Return, for each row, which of the rows up to it has the highest score."""
     best = rows[:1]
     for row in rows[1:]:
         best.append(row if scores[row] > scores[best[-1]] else best[-1])
@@ -341,7 +341,7 @@ _PAIRS = 200_000
 
 @dataclass(frozen=True)
 class LeadersOrder:
-    """The items as the leader of a comparison puts them."""
+    """The items in the order of the comparison's leader."""
 
     method: str
     ordered: OrderedItems
@@ -437,7 +437,7 @@ def _told(model: TableRanker, items: Table, a: int, b: int) -> Explanation | Non
 
 
 def _explain(model: TableRanker, items: Table, a: int, b: int, names: list[str] | None = None) -> Explanation:
-    """Explain two rows; where so many random orders would not fit into half of the time, by fewer of them."""
+    """Explain two rows, with fewer random orders if all of them would take more than half of the time left."""
     began = time.perf_counter()
     model.decision_function(items.take(np.resize([a, b], _TIMED_ROWS)))
     n_columns = 1 if model.encoder_ is None else len(model.encoder_.columns_)
@@ -456,7 +456,7 @@ _TIMED_ROWS = 100
 
 
 def named_by_number(told: Explanation, items: Table) -> Explanation:
-    """Call numbered features so: a number alone is no name in a sentence."""
+    """Give numbered features names such as "feature 3": a bare number is no name in a sentence."""
     if isinstance(items.X, pl.DataFrame):
         return told
     named = (replace(part, feature=f"feature {part.feature}") for part in told.contributions)
@@ -615,7 +615,7 @@ class _Models:
         self._fitted: dict[tuple[str, int | None, bool], TableRanker | None] = {}
 
     def fit(self, name: str, fold: int | None, *, probability: bool = False) -> TableRanker | None:
-        """Return a method's model of a fold, or of everything; None where it cannot be had, or would take too long."""
+        """Return a method's model of one fold, or of all data; None if it cannot be fitted, or would take too long."""
         key = name, fold, probability
         if key not in self._fitted:
             self._fitted[key] = None

@@ -64,7 +64,7 @@ def source(name: str) -> str:
 
 
 def script_hash(script: str) -> str:
-    """Return what the page's policy calls its one script by: no other will run."""
+    """Return the hash by which the page's security policy allows its one script: no other will run."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -166,7 +166,7 @@ def _searches(protocol: Protocol) -> str:
 
 
 def _machine(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    """Say how much memory was reckoned with, and how many trials ran at a time."""
+    """Say how much memory was expected to be needed, and how many trials ran at a time."""
     memory = protocol.memory
     if memory is None or memory.heaviest is None:
         return

@@ -213,7 +213,7 @@ def _has_curve(record: Record) -> bool:
 
 
 def _with_names(record: Record) -> Record:
-    """Call numbered features so."""
+    """Give numbered features names such as "feature 3"."""
     names = record.features or ()
     if not names or not all(name.isdecimal() for name in names):
         return record

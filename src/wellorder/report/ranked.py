@@ -18,7 +18,7 @@ from ..writing import NOTHING, write_percent, write_score
 
 @dataclass(frozen=True)
 class Room:
-    """How many items are there to be read; all are there to be searched."""
+    """How many items the page shows; all of them can be searched."""
 
     whole: int = 120
     """A list of up to this many items is shown whole."""
@@ -71,12 +71,12 @@ class ShownList:
 
     @property
     def has_reasons(self) -> bool:
-        """Whether it is said of any what speaks for it."""
+        """Whether any item has its reasons beside it."""
         return any(item.because for item in self.first)
 
     @property
     def left_out(self) -> int:
-        """Items between, that are found by searching."""
+        """How many items between the first and the last are not shown, and found only by searching."""
         return self.n_items - len(self.first) - len(self.last)
 
 
@@ -114,7 +114,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Remarks:
-    """What is to be said of single rows, by their number in the table."""
+    """Remarks on single rows, by their number in the table."""
 
     unfamiliar: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     because: Mapping[int, str] = field(default_factory=dict)
@@ -206,7 +206,7 @@ def _shown(each: OrderedList, chances: Chances | None, remarks: Remarks, room: R
 
 
 def write_chance(share: float) -> str:
-    """Write a probability, none of them as certain.
+    """Write a probability; nothing is written as certain.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def write_chance(share: float) -> str:
 
 
 def _table(each: OrderedList, chances: Chances, remarks: Remarks) -> tuple[Against, ...]:
-    """Hold the first items against each other."""
+    """Compare the first items with each other."""
     known = (pair for pair in zip(each.rows, each.numbers, strict=True) if pair[1] not in remarks.strangers)
     first = list(islice(known, _TABLED))
     if len(first) < 2:

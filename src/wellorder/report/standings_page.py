@@ -550,7 +550,7 @@ def _turned(estimate: float, low: float, high: float) -> str:
 
 
 def _ties(standings: Standings) -> str:
-    """Say how often equals tie."""
+    """Say how often equally good items tie."""
     nu = np.exp(standings.log_nu_)
     if not nu.any():
         return ""

@@ -66,12 +66,12 @@ def export(votes: str, output: str, raw_names: bool) -> None:
 
 
 class _WithExport(click.Command):
-    """A command with an argument, and one command below it: ``export`` is no file of items."""
+    """A command with an argument and one subcommand: ``export`` is never taken for a file of items."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Hand on to the command below where that is named."""
+        """Hand over to the subcommand if it is named."""
         if args[:1] == ["export"]:
             return export.make_context(f"{info_name} export", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)

@@ -65,7 +65,7 @@ def command(
 
 
 def _in_options(message: str) -> str:
-    """Return what is said of Python's parameters as it is said here."""
+    """Return a message about Python's parameters in terms of the command line's options."""
     return re.sub(
         r"\b(to|table)=('(\w+)')?", lambda found: f"--{found[1]}{f' {found[3]}' if found[3] else ''}", message
     )
