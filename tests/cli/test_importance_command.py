@@ -71,3 +71,26 @@ def test_order_writes_a_page_beside_what_it_prints(run, wines, model, tmp_path):
     assert len(json.loads(as_json.out)) == 120
     assert "report: order.html" in as_json.err
     assert run("order", model, wines, "--report", wines).code == 2
+
+
+def test_importance_says_so_where_the_model_learned_from_the_very_rows(run, wines, model):
+    assert "learned from these very rows" in run("importance", model, wines).out
+    lines = wines.read_text(encoding="utf-8").splitlines()
+    others = wines.with_name("others.csv")
+    others.write_text("\n".join(lines[:-2]) + "\n", encoding="utf-8")
+    assert "very rows" not in run("importance", model, others).out
+
+
+def test_order_shows_names_that_only_the_items_file_has(run, wines, model):
+    text = wines.read_text(encoding="utf-8")
+    assert run("fit", wines, "--target", "quality", "--drop", "name", "-o", "nameless.wo").code == 0
+    named = run("order", "nameless.wo", wines, "--json")
+    assert all(each["item"] in text for each in json.loads(named.out))
+    called = wines.with_name("called.csv")
+    called.write_text(text.replace("name", "vineyard", 1), encoding="utf-8")
+    unnamed = json.loads(run("order", "nameless.wo", called, "--json").out)
+    assert [each["item"] for each in unnamed] != [each["item"] for each in json.loads(named.out)]
+    told = json.loads(run("order", "nameless.wo", called, "--item", "vineyard", "--json").out)
+    assert [each["item"] for each in told] == [each["item"] for each in json.loads(named.out)]
+    refused = run("order", "nameless.wo", wines, "--item", "acid")
+    assert (refused.code, "a column that the model looks at" in refused.err) == (2, True)

@@ -17,7 +17,7 @@ from tests.reference.order_ensemble import best_weights, held_out_scores
 import wellorder as wo
 from wellorder.deadline import deadline, time_is_up
 from wellorder.estimators.held_out import ComparedFolds, GradedFolds, out_of_fold_points
-from wellorder.estimators.order_ensemble import default_members, last_members
+from wellorder.estimators.order_ensemble import default_members, last_members, library_in_time
 
 make = partial(wo.OrderEnsemble, random_state=0)
 
@@ -454,6 +454,34 @@ def test_short_time_goes_to_all_members_on_fewer_folds(monkeypatch, given, n_fol
         assert fitted.threshold_ >= 0
     else:
         assert fitted.weights_ == pytest.approx([0.5, 0.5])  # they are the same model
+
+
+@pytest.mark.parametrize(("given", "is_large"), [(np.inf, True), (900.0, True), (150.0, False)])
+def test_the_large_library_is_taken_where_there_is_time_for_it(monkeypatch, given, is_large):
+    """Three of its members have 600 trees: 60 s each, as 15 trees tell, and 2.6 fits of each must be done in time."""
+    clock, tried = Clock(), []
+    monkeypatch.setattr("wellorder.estimators.order_ensemble.perf_counter", clock)
+
+    def fit(folds, name, member, fold):
+        tried.append((name, member.n_estimators))
+        clock.now += 0.1 * member.n_estimators
+
+    monkeypatch.setattr("wellorder.estimators.order_ensemble.fit_member", fit)
+    X, order = np.random.default_rng(0).standard_normal((4000, 3)), wo.Grades(np.arange(4000) % 5)
+
+    def make(small):
+        return default_members(X, order, 0, small=small)
+
+    large, small = make(False), make(True)
+    assert len(large) > len(small)
+    with deadline(lambda: given - clock.now) as end, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = library_in_time(None, make)
+    assert [name for name, _ in found] == [name for name, _ in (large if is_large else small)]
+    assert (end.stopped, end.shortened) == (False, not is_large)
+    assert any("library is the small one" in str(each.message) for each in heard) != is_large
+    assert {n_trees for _, n_trees in tried} == (set() if given == np.inf else {15})
+    assert len({name for name, _ in tried}) == (0 if given == np.inf else 3)
 
 
 def test_a_member_without_time_for_a_fold_and_a_last_fit_is_left_out(monkeypatch):

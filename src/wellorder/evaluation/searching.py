@@ -502,6 +502,9 @@ _FOR_LAST = 0.2
 _FOR_LARGER = 0.6
 """The same share, if the fits of the search are to a sample."""
 
+_KNOWN_FIT = 1.3
+"""How many times what a fit to all rows has taken is kept for one."""
+
 _FITS_TIMED = 3
 """After this many fits to a sample it is known how long they take: the first may have waited for a compiler."""
 
@@ -551,7 +554,7 @@ def choose_params(
     times_larger = len(whole) / float(np.mean([len(split.train) for split in cv]))
     is_large = len(whole) > MOST_SEARCHED
     kept = 0.0 if is_large else _FOR_LAST if part is whole else _FOR_LARGER
-    outlook = None if deadline is None else _Outlook(deadline, times_larger, kept)
+    outlook = None if deadline is None else _Outlook(deadline, times_larger, kept, _KNOWN_FIT * one_fit)
     try:
         with warnings.catch_warnings():
             # of points that may never be chosen, once for each fold; the fit that follows says what is true of it
@@ -584,11 +587,13 @@ class _Outlook:
     It is asked before every fit, so that the time between two calls is about what a fit to the sample takes.
     """
 
-    def __init__(self, deadline: Callable[[], float | None], times_larger: float, share: float = 0.0) -> None:
+    def __init__(
+        self, deadline: Callable[[], float | None], times_larger: float, share: float = 0.0, seconds: float = 0.0
+    ) -> None:
         self._deadline, self._times_larger = deadline, times_larger
         self._asked: list[float] = []
         left = deadline()
-        self._kept = 0.0 if left is None or left == np.inf else share * left
+        self._kept = 0.0 if left is None or left == np.inf else max(share * left, seconds)
 
     def __call__(self) -> float | None:
         left = self._deadline()
