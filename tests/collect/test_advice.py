@@ -65,6 +65,16 @@ def test_it_names_no_pair_that_somebody_has_or_had_but_those_that_were_skipped(v
     assert len(wanted_twice["pairs"]) == 45
 
 
+def test_no_more_votes_are_forecast_than_there_are_pairs_left_to_ask(voted, monkeypatch):
+    monkeypatch.setattr("wellorder.choosing.stopping.forecast", lambda *_: 70.0)
+    once = Adviser(Brief(voted, MANY)).advise(2)["progress"]
+    assert (once["more"], once["more_high"]) == (9, 9)
+    assert "no more than 9 votes are left" in once["why"]
+    several = Adviser(Brief(voted, MANY, per_pair=4)).advise(2)["progress"]
+    assert several["more"] == 70
+    assert "left" not in several["why"]
+
+
 def test_items_that_went_away_take_no_part(voted):
     said = Adviser(Brief(voted, MANY[:6])).advise(3)
     assert 0 < said["n_votes"] < 36

@@ -155,9 +155,19 @@ class Adviser:
         said = ("reached", "wanted", "done", "more", "more_low", "more_high", "why")
         return {
             "pairs": [list(pair) for pair in batch.pairs],
-            "progress": {name: getattr(far, name) for name in said},
+            "progress": self._within_reach({name: getattr(far, name) for name in said}, len(votes)),
             "standings": self._table(votes, far),
         }
+
+    def _within_reach(self, far: dict[str, Any], n_votes: int) -> dict[str, Any]:
+        """Forecast no more votes than there are pairs left to ask."""
+        n = len(self._names)
+        left = max(self._brief.per_pair * n * (n - 1) // 2 - n_votes, 0)
+        if far["done"] or far["more"] <= left:
+            return far
+        limit = f"no more than {left:,} votes are left to ask for, unless --per-pair lets more judges have each pair"
+        why = f"{far['why']}; {limit}"
+        return far | {name: min(far[name], left) for name in ("more", "more_low", "more_high")} | {"why": why}
 
     def _table(self, votes: Comparisons, far: Any) -> list[dict[str, Any]]:
         """Return the items, the best first, as far as a page shows them."""
