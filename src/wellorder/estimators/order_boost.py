@@ -303,7 +303,7 @@ class OrderBoost(TreeInput, OrdinalModel):
         sample_weight : array of shape (n,), optional
             Row weights; 2 is the same as listing the row twice, but for trees, whose ``min_samples_leaf`` counts rows.
         X_val, y_val, groups_val, sample_weight_val : optional
-            BoostRows that say which round is best; none are kept apart then.
+            Rows that say which round is best; none are kept apart then. With ``groups``, ``groups_val`` is needed too.
         """
         self._check_parameters()
         known = self._known_categories
