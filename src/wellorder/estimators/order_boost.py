@@ -305,7 +305,8 @@ class OrderBoost(TreeInput, OrdinalModel):
         sample_weight : array of shape (n,), optional
             Row weights; 2 is the same as listing the row twice, but for trees, whose ``min_samples_leaf`` counts rows.
         X_val, y_val, groups_val, sample_weight_val : optional
-            Validation rows that decide which round is kept; no training rows are held back then.
+            Validation rows that decide which round is kept; no training rows are held back then. With ``groups``,
+            ``groups_val`` is needed too.
         """
         self._check_parameters()
         known = self._known_categories
