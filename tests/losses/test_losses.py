@@ -217,6 +217,10 @@ def test_listed_pairs_give_the_same(name):
     np.testing.assert_allclose(b.gradient, a.gradient, atol=1e-9)
     np.testing.assert_allclose(b.hessian_diagonal(), a.hessian_diagonal(), atol=1e-9)
     np.testing.assert_allclose(b.hessian_product(u), a.hessian_product(u), atol=1e-9)
+    slopes = float(weight @ LOSSES[name].derivatives(s[high] - s[low])[1])
+    for slope in (a.slope, b.slope):  # of all differences at once; a shortcut need not know it
+        assert np.isnan(slope) or slope == pytest.approx(slopes)
+    assert not np.isnan(b.slope)
 
 
 @pytest.mark.parametrize("name", LOSSES)
