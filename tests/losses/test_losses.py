@@ -103,6 +103,12 @@ def test_visiting_every_pair_is_what_a_loss_with_a_shortcut_equals(name):
     np.testing.assert_allclose(slow.gradient, quick.gradient, atol=1e-9)
     np.testing.assert_allclose(slow.hessian_diagonal(), quick.hessian_diagonal(), atol=1e-9)
     np.testing.assert_allclose(slow.hessian_product(u), quick.hessian_product(u), atol=1e-9)
+    high, low, weight = map(
+        np.array, zip(*reference.list_pairs(grades.level, grades.group, np.ones(40), grades.graph.weights), strict=True)
+    )
+    slopes = float(weight @ LOSSES[name].derivatives(s[high] - s[low])[1])
+    assert slow.slope == pytest.approx(slopes)
+    assert np.isnan(quick.slope) or quick.slope == pytest.approx(slopes)  # a shortcut need not know it
 
 
 class Own:
@@ -217,6 +223,7 @@ def test_listed_pairs_give_the_same(name):
     np.testing.assert_allclose(b.gradient, a.gradient, atol=1e-9)
     np.testing.assert_allclose(b.hessian_diagonal(), a.hessian_diagonal(), atol=1e-9)
     np.testing.assert_allclose(b.hessian_product(u), a.hessian_product(u), atol=1e-9)
+    assert b.slope == pytest.approx(float(weight @ LOSSES[name].derivatives(s[high] - s[low])[1]))
 
 
 @pytest.mark.parametrize("name", LOSSES)

@@ -474,3 +474,11 @@ def test_truth_of_numpy(tmp_path):
     model = wo.CompareSVM(scale=np.True_, probability=np.False_).fit(X, games)
     wo.save(model, tmp_path / "m.wo")
     assert np.array_equal(wo.load(tmp_path / "m.wo").decision_function(X), model.decision_function(X))
+
+
+def test_a_file_that_is_unpacked_may_be_read_by_everybody_and_has_no_date(tmp_path):
+    wo.save(wo.RankSVM().fit(X, Y), tmp_path / "model.wo")
+    with zipfile.ZipFile(tmp_path / "model.wo") as archive:
+        for entry in archive.infolist():
+            assert entry.external_attr >> 16 == 0o644
+            assert entry.date_time == (1980, 1, 1, 0, 0, 0)

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.optimize import brentq
 from tests.reference import ratings as reference
 
 import wellorder as wo
@@ -305,6 +306,22 @@ def test_a_volatility_that_cannot_change_stays(form):
     for tau in (1e-17, 1e-6):
         system = wo.ratings.Glicko2(tau=tau).fit(["a", "a"], ["b", "c"], [1, 1])
         assert system.volatilities_ == pytest.approx([0.06] * 3, rel=1e-5)
+
+
+def test_the_new_volatility_is_where_glickmans_f_is_zero():
+    """Between ends that are far apart, too: small steps of τ, hardly surprising games and very surprising ones."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        sigma, phi, v = 10.0 ** rng.uniform([-2, -1, -1], [1, 1, 2])
+        pull, tau = 10.0 ** rng.uniform([-2, -1], [1, 0.7])
+
+        def f(x, sigma=sigma, phi=phi, v=v, pull=pull, tau=tau):
+            grown = np.exp(x)
+            ahead = (v * pull) ** 2 - phi**2 - v - grown
+            return grown * ahead / (2 * (phi**2 + v + grown) ** 2) - (x - 2 * np.log(sigma)) / tau**2
+
+        expected = np.exp(0.5 * brentq(f, -200, 100, xtol=1e-13))
+        assert sweeps.new_volatility(sigma, phi, v, pull, tau) == pytest.approx(expected, rel=2e-6)
 
 
 def test_comparisons_in_place_of_games():
