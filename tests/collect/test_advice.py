@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import time
 from contextlib import closing, contextmanager
@@ -197,6 +198,30 @@ def test_what_fails_there_is_told_and_votes_go_on(tmp_path):
     with background(tmp_path / "missing.db", lambda: 1, said):
         wait_until(lambda: said)
     assert "unable to open" in said[0]["error"]
+
+
+@pytest.mark.parametrize("failing", ["changes", "hand_on"])
+def test_a_database_that_is_held_for_a_while_does_not_end_it(voted, failing):
+    tried, said = [], []
+
+    def changes():
+        tried.append("changes")
+        if failing == "changes" and len(tried) == 1:
+            raise sqlite3.OperationalError("database is locked")
+        return 1
+
+    def hand_on(advice):
+        tried.append("hand_on")
+        if failing == "hand_on" and tried.count("hand_on") == 1:
+            raise sqlite3.OperationalError("database is locked")
+        said.append(advice)
+
+    found = Background(Brief(str(voted), MANY), changes, hand_on, n_pairs=3)
+    try:
+        wait_until(lambda: said)
+    finally:
+        found.close()
+    assert said[0]["pairs"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs /bin/sh")

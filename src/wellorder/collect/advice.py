@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from ..order import Comparisons
 from ..processes import python_command
 from ..sweeps import Floats
-from .store import look_into
+from .store import StoreError, look_into
 
 Advice = Mapping[str, Any]
 """Plain values, as they travel between processes: ``pairs``, ``progress``, ``standings``, ``judges`` and so on."""
@@ -280,17 +281,25 @@ class Background:
         done = -1
         while not self._closing.is_set():
             self._changed.clear()
-            changes, began = self._changes(), time.monotonic()
-            if changes != done:
-                # enough for twice as many answers as came since the last time
-                advice = self._ask(max(self._n_pairs, min(2 * (changes - done), _MOST_PAIRS)))
-                if not self._closing.is_set():
-                    self._hand_on(advice)
-                    done = changes
+            began = time.monotonic()
+            try:
+                done = self._advise_since(done)
+            except (sqlite3.Error, StoreError):  # somebody else holds the database, or it is gone: once more, later
+                self._changed.set()
             rest = max(_SHORTEST_REST, _RESTING * (time.monotonic() - began))
             if not self._closing.wait(rest):
                 self._changed.wait()
         self._end()
+
+    def _advise_since(self, done: int) -> int:
+        """Have advice on what has changed handed on, if anything has; return how much that is."""
+        changes = self._changes()
+        if changes != done:
+            # enough for twice as many answers as came since the last time
+            advice = self._ask(max(self._n_pairs, min(2 * (changes - done), _MOST_PAIRS)))
+            if not self._closing.is_set():
+                self._hand_on(advice)
+        return changes
 
     def _ask(self, n_pairs: int) -> Advice:
         """Ask the other process; it is started when it is first needed, and again if it has ended."""

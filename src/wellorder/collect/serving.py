@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import socket
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,7 +20,7 @@ from .collection import Collection
 from .items import Items
 from .keeper import Keeper
 from .key import Key
-from .store import Store
+from .store import Store, StoreError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 DEFAULT_PORT = 8765
@@ -138,7 +139,12 @@ def serve(
         links = [(name, served.judge_link(number)) for number, name in judges.items()]
         with _stopped_by_signals(), _nothing_to_tidy():
             run(make_app(served), listening, lambda: ready(links, served.owner_link()))
-        return keeper.ask(lambda collection: collection.n_votes).result()
+        try:
+            return keeper.ask(lambda collection: collection.n_votes).result()
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{os.fspath(path)}: it could not be used at the end ({error}); what judges were told is saved is in it"
+            ) from None
 
 
 def need_extra() -> None:
