@@ -307,9 +307,9 @@ def _time_of_fit(model: Any, sample: Sample, seconds: float) -> tuple[float, boo
         took = time.perf_counter() - started
         if took < quickest:
             quickest, whole = took, not (end.stopped or end.shortened)
-        waited = took > _WAITED * seconds or (number == 0 and whole)
+        waited = took > _WAITED * seconds
         spent += 0.0 if waited else took
-        if spent + quickest > seconds and not waited:
+        if spent + quickest > seconds and not waited and not (number == 0 and whole):
             break
     return quickest, whole
 
