@@ -473,7 +473,8 @@ class _Posterior:
     def _first_factors(self, prior: _Prior, r: Floats, log_nu: float, known: Factors | None) -> tuple[Floats, Floats]:
         """Return factors to begin with: those that were there, of pairs with as many votes; else Laplace's."""
         c = self.counts
-        bend, push = np.zeros(len(c.n)), np.zeros(len(c.n))
+        bend: Floats = np.zeros(len(c.n))
+        push: Floats = np.zeros(len(c.n))
         new = np.ones(len(c.n), dtype=bool)
         if known is not None and len(known.pair):
             at = np.minimum(np.searchsorted(known.pair, c.pair), len(known.pair) - 1)
