@@ -35,6 +35,15 @@ def test_roles(tmp_path):
     assert found.take(np.array([2, 0])).ids.tolist() == ["R", "P"]
 
 
+def test_grades_that_rounding_would_tie_are_refused(tmp_path):
+    large = 2**53
+    rows = [2 * large, 2 * large, large, large + 1]
+    text = "a,grade\n" + "".join(f"{k},{grade}\n" for k, grade in enumerate(rows))
+    with pytest.raises(DataError, match=rf"line 4: the grade {large} \(column 'grade'\) is so large.* give ranks"):
+        table(tmp_path, text, target="grade")
+    assert table(tmp_path, text.replace(str(large + 1), str(large)), target="grade").y.tolist() == [*rows[:3], large]
+
+
 def test_without_target_there_are_no_grades(tmp_path):
     found = table(tmp_path, WINES, drop=["w", "name"])
     assert found.y is None

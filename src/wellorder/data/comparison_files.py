@@ -17,7 +17,7 @@ from ..sweeps import Array, Ints
 from ..writing import counted
 from .lines import DataError, shorten
 from .roles import Roles, as_dates, holds_dates, make_table, read_times, read_weights
-from .sheet import Sheet, as_text, first_row, first_text, settle
+from .sheet import EXACT, Sheet, as_text, first_row, first_text, settle
 from .table import (
     BY_SIDE,
     CONVENTIONS,
@@ -288,10 +288,6 @@ def _find_signs(verdicts: Verdicts | None, otherwise: Signs) -> Signs:
 # The columns that say neither who was compared nor who won.
 
 
-_EXACT = 2.0**53
-"""From here on, not every whole number is a float."""
-
-
 def _read_spare(sheet: Sheet, names: list[str]) -> tuple[pl.DataFrame | None, list[str]]:
     """Return columns as numbers or text, and the names of those that hold neither.
 
@@ -301,7 +297,7 @@ def _read_spare(sheet: Sheet, names: list[str]) -> tuple[pl.DataFrame | None, li
     for name in names:
         try:
             column = settle(sheet, name)
-            if column.dtype == pl.Float64 and (column.abs() >= _EXACT).any():
+            if column.dtype == pl.Float64 and (column.abs() >= EXACT).any():
                 column = as_text(sheet, name)  # ids, of which two might become one number
         except DataError:
             try:

@@ -14,7 +14,7 @@ from ..order import HOW_TO_WRITE, as_objects, likely_order, look_like_votes
 from ..sweeps import Array, Bools, Floats
 from ..writing import visible
 from .lines import DataError, shorten
-from .sheet import Sheet, as_text, first_row, first_text, settle, settle_as_text
+from .sheet import EXACT, Sheet, as_text, first_row, first_text, settle, settle_as_text
 from .table import Table
 from .vote_columns import VoteColumns, refuse_as_grades
 
@@ -133,6 +133,7 @@ def read_target(sheet: Sheet, name: str, levels: Sequence[Hashable] | None) -> t
             raise _unordered(sheet, name, column)
         raise sheet.error(f"the levels {_shown(levels)} are numbers, and column {name!r} holds text")
     y = column.fill_null(float("nan")).to_numpy().astype(np.float64)
+    _refuse_rounding(sheet, name, y)
     if levels is None:
         return y, None
     numbers = _numbers(levels) or ()
@@ -141,6 +142,22 @@ def read_target(sheet: Sheet, name: str, levels: Sequence[Hashable] | None) -> t
         row = int(np.argmax(unknown))
         raise _not_a_level(sheet, name, f"{y[row]:g}", levels, row)
     return y, tuple(numbers)
+
+
+def _refuse_rounding(sheet: Sheet, name: str, y: Floats) -> None:
+    """Refuse whole numbers that differ in the file and are one number in double precision: they would be ties."""
+    if not (np.abs(y) >= EXACT).any():
+        return
+    written = sheet.frame[name].cast(pl.Int64, strict=False)
+    whole = written.drop_nulls().unique(maintain_order=True)
+    tied = whole.filter(whole.cast(pl.Float64).is_duplicated())
+    if len(tied):
+        one = tied[0]
+        raise sheet.error(
+            f"the grade {one} (column {name!r}) is so large that others near it are the same number in double "
+            "precision; take off what all have in common, or give ranks",
+            first_row(written == one),
+        )
 
 
 def _by_text_levels(sheet: Sheet, name: str, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:

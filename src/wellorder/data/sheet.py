@@ -140,6 +140,10 @@ def nearly_numbers(n_numbers: int, n_given: int) -> bool:
     return n_numbers >= max(3, 0.9 * n_given)
 
 
+EXACT = 2.0**53
+"""From here on, not every whole number is a float."""
+
+
 def settle(sheet: Sheet, name: str) -> pl.Series:
     """Return a column as Float64 or String, null where missing.
 
