@@ -87,7 +87,7 @@ def test_bad_probabilities_are_named():
 
 def test_no_comparison_has_no_score():
     for metric in (comparison_brier, comparison_log_loss):
-        with pytest.warns(UserWarning, match="there is no comparison"):
+        with pytest.warns(UserWarning, match=f"^{metric.__name__} is not defined: there is no comparison"):
             assert np.isnan(metric([], np.empty((0, 3))))
-        with pytest.warns(UserWarning, match="there is no comparison"):
+        with pytest.warns(UserWarning, match=f"^{metric.__name__} is not defined: there is no comparison"):
             assert np.isnan(metric([1], [[0, 0, 1]], [0.0]))

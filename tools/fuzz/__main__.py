@@ -20,6 +20,7 @@ import json
 import multiprocessing
 import os
 import secrets
+import signal
 import sys
 import tempfile
 import time
@@ -57,6 +58,7 @@ def main() -> int:
     totals = Totals(seed, options.state)
     targets = {name: TARGETS[name] for name in options.target or TARGETS}
     print(f"seed {totals.seed}", flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended in whatever way, it says what there was
     shared = "/dev/shm"  # files of cases never reach a disk, where there is such a place
     with tempfile.TemporaryDirectory(prefix="wellorder-fuzz-", dir=shared if os.path.isdir(shared) else None) as folder:
         os.environ |= {"TMPDIR": folder, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}  # of the workers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import signal
 import time
 import traceback
 from collections import Counter
@@ -25,6 +26,7 @@ ROOM = 6 << 30
 def work(names: list[str], seed: int, seconds: float, first: dict[str, int], now: Any, tell: Any) -> None:
     """Try cases, target by target as their shares are, and tell of them once a second."""
     faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it says what there was, and ends it
     _limit_memory()
     free = lines.available_bytes()  # asked of the system for every file, which takes as long as to read a small one
     lines.available_bytes = lambda: free
