@@ -36,7 +36,7 @@ def test_outcomes_as_numbers(tmp_path):
     assert found.items.ids.tolist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(("bad", "said"), [("2", "is '2'"), ("", "is missing"), ("win", "is 'win'"), ("0.5", "'0.5'")])
+@pytest.mark.parametrize(("bad", "said"), [("2", "is '2'"), ("", "is missing"), ("win", "is 'win'"), ("0.7", "'0.7'")])
 def test_other_outcomes(tmp_path, bad, said):
     refuses(tmp_path, f"left,right,outcome\na,b,1\na,b,{bad}\n", "the outcome", said, "right is better", line=3)
 
