@@ -62,7 +62,7 @@ _N_LANDMARKS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class PairFactors:
     """exp(push · d − ½ bend · d²), which stands for what the votes on a pair say of its difference d.
 
     Attributes
@@ -99,7 +99,7 @@ class Beliefs:
     island : array of int, shape (n_items,)
         Items that votes link have one number.
     n_votes : float
-    factors : Factors, optional
+    factors : PairFactors, optional
         What stands for the votes on each pair: beliefs from nearly the same votes begin with it.
     """
 
@@ -111,7 +111,7 @@ class Beliefs:
     weight_spread: float
     island: Ints
     n_votes: float
-    factors: Factors | None = None
+    factors: PairFactors | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -435,8 +435,8 @@ class _Posterior:
     # -- expectation propagation -----------------------------------------------------------------------
 
     def _propagate(
-        self, prior: _Prior, r: Floats, log_nu: float, known: Factors | None = None
-    ) -> tuple[Floats, Floats, float, _Prior, Factors]:
+        self, prior: _Prior, r: Floats, log_nu: float, known: PairFactors | None = None
+    ) -> tuple[Floats, Floats, float, _Prior, PairFactors]:
         """Let a normal factor stand for the votes on each pair: that which gives d the moments that the votes do.
 
         All factors are found anew at once, with a step of the variances and of log ν, until nothing moves. Laplace's
@@ -468,9 +468,11 @@ class _Posterior:
             bend, push = bend + _DAMPED * off_bend, push + _DAMPED * off_push
             log_nu += step_nu
             prior = replace(prior, of_u=leap_u.from_to(prior.of_u, of_u), of_w=leap_w.from_to(prior.of_w, of_w))
-        return r, root, log_nu, prior, Factors(c.pair, c.n, bend, push)
+        return r, root, log_nu, prior, PairFactors(c.pair, c.n, bend, push)
 
-    def _first_factors(self, prior: _Prior, r: Floats, log_nu: float, known: Factors | None) -> tuple[Floats, Floats]:
+    def _first_factors(
+        self, prior: _Prior, r: Floats, log_nu: float, known: PairFactors | None
+    ) -> tuple[Floats, Floats]:
         """Return factors to begin with: those that were there, of pairs with as many votes; else Laplace's."""
         c = self.counts
         bend: Floats = np.zeros(len(c.n))
