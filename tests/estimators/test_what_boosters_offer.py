@@ -138,7 +138,7 @@ def test_importances_add_up_to_the_fall_of_the_exact_risk():
     [
         ({"subsample": 1.5}, "at most 1"),
         ({"max_features": 0.0}, "must be a positive number"),
-        ({"min_gain": -1.0}, "must be a positive number"),
+        ({"min_gain": -1.0}, "must be 0 or a positive number"),
         ({"interactions": "none"}, "list of lists"),
         ({"interactions": [[9]]}, "names column 9"),
         ({"learner": "gaussian", "subsample": 0.5}, "subsample= is for trees"),

@@ -445,9 +445,9 @@ class OrderEnsemble(Ranker):
         order = folds.grades if isinstance(folds, GradedFolds) else folds.comparisons
         metric = self._read_metric(order)
         called = None if metric is None else str(metric)
-        seed = int(rng.integers(2**31 - 1))
         members = given
         if members is None:
+            seed = int(rng.integers(2**31 - 1))
             members = library_in_time(folds, lambda small: default_members(X, order, seed, called, small=small))
         signs = read_signs(self.monotone, X.shape[1], getattr(self, "feature_names_in_", None))
         if signs is not None:
