@@ -125,3 +125,9 @@ def test_all_that_is_reckoned_has_room(n_jobs):
         most = [budget.tiered_limit(own, {}, needs, 4, 1.0) for own in needs]
         takes = {str(k): min(own[-1], limit / 1.5) for k, (own, limit) in enumerate(zip(needs, most, strict=True))}
         assert budget.needed(takes, 4) <= budget.left(1.0) + 1e-9
+
+
+def test_the_last_of_all_has_all_that_is_left():
+    """Whatever its own fit needs of it: time that one tier has set aside for it is not missing from the next."""
+    own = (1.4, 23.0, math.inf, math.inf)
+    assert Budget(200.0).tiered_limit(own, {"others": 20.0}, [own], 1, 166.8) == pytest.approx(33.2)

@@ -72,13 +72,14 @@ class Budget:
         """
         if self.seconds is None:
             return float("inf")
-        total = 0.0
+        total, left = 0.0, self.left(spent)
+        # invariant: `spent` counts what the tiers before take, of which `total` is this method's own
         for tier in range(len(own)):
             more = [each[tier] - each[tier - 1] if tier and each[tier - 1] < np.inf else each[tier] for each in waiting]
             mine = more[waiting.index(own)]
             level = self.limit(seconds_per_split, more, n_splits, spent)
             if level < max(more):  # nothing is left for later tiers
-                return min(total + min(max(mine, (_SLACK - 1.0) * total), level), self.left(spent))
+                return min(total + min(max(mine, (_SLACK - 1.0) * total), level), left)
             total += mine
             spent += sum(more) * n_splits + (self.n_jobs - 1) * max(more)
         rest = max(self.left(spent) * self.n_jobs - sum(seconds_per_split.values()) * (n_splits - 1), 0.0)
