@@ -187,6 +187,9 @@ _AS_GOOD = 0.5
 _AT_LEAST = 2.0
 """An unfinished fit is assumed to need this multiple of the time that it has used."""
 
+_SEVERAL = 3.0
+"""A fit that was cut short on the first split is begun anew where there is this multiple of the time that it had."""
+
 _FAR = 2.0
 """A method that is this many standard errors or more behind the best is searched only if time is left."""
 
@@ -248,6 +251,8 @@ class BoardRun:
         self._seconds_of: defaultdict[str, list[float]] = defaultdict(list)
         self._one_fit: dict[str, float] = {}
         """About what a fit of each method takes, by the pilot, and then by what was done."""
+        self._piloted: dict[str, float] = {}
+        """What the pilot has said of a fit with the method's own parameters."""
         self._n_begun = 1  # repeats
         self._n_told = 0
         self._n_cut = 0
@@ -302,8 +307,11 @@ class BoardRun:
                 self._use(done[place])
 
     def _try_again(self, trials: Sequence[Trial], done: dict[int, Record]) -> None:
-        """Run those once more that had nothing when their time was up, with what the others have left them."""
-        late = [place for place, record in sorted(done.items()) if is_late(record)]
+        """Run those once more that had nothing when their time was up, with what the others have left them.
+
+        So are fits that were cut short, where that is several times what they had: the pilot was wrong about them.
+        """
+        late = [place for place, record in sorted(done.items()) if is_late(record) or record.unfinished]
         pace = {each.method: each.seconds for place, each in done.items() if place not in late}
         spent = self.spent + sum(record.spent_seconds for record in done.values())
         found: dict[int, Record] = {}
@@ -315,7 +323,12 @@ class BoardRun:
                 return self.budget.share(spent + (now - self.spent), len(late) - place)
             return _MARGIN * self.budget.limit(pace | before, waiting, self.n_folds, spent + (now - self.spent))
 
-        again = [place for place in late if _may_do_better(done[place], allow(0, self.spent))]
+        most = allow(0, self.spent)
+        again = [
+            place
+            for place in late
+            if _may_do_better(done[place], most) and (is_late(done[place]) or most >= _SEVERAL * done[place].seconds)
+        ]
         try:
             self._run([trials[place] for place in again], allow, found)
         finally:
@@ -361,7 +374,7 @@ class BoardRun:
         """Return about what each method needs on a split, by a fit to a sample; infinite where there is no telling."""
         if self.budget.seconds is None or self.task.n_judged(split.train) < _FEW_ROWS:
             return dict.fromkeys(self.active, (np.inf,))
-        began, reckoned = time.perf_counter(), {}
+        began, reckoned, untold = time.perf_counter(), {}, list[str]()
         end = began + _FOR_PILOT * self.budget.seconds
         names = sorted(self.active, key=lambda name: METHODS[name].is_slow)  # they have what the others save
         for n_done, name in enumerate(names):
@@ -370,11 +383,18 @@ class BoardRun:
                 share = max(end - time.perf_counter(), 0.0) / (len(names) - n_done)
                 pilot = pilot_seconds(self.task, METHODS[name], split, self.protocol, share)
                 fit = pilot.one_fit if pilot.is_whole else _AT_LEAST * pilot.one_fit
-                self._one_fit[name] = fit
+                self._one_fit[name] = self._piloted[name] = fit
                 reckoned[name] = fit, pilot.seconds
+                untold += [] if pilot.is_whole else [name]
             else:
                 reckoned[name] = _reckoned([known])
         self.spent += (time.perf_counter() - began) * self.budget.n_jobs  # nobody else is at work meanwhile
+        # a fit that the pilot did not see the end of may take any time: it has a share of what whole fits leave
+        told = _FOR_FIT * sum(fit for name, (fit, _) in reckoned.items() if name not in untold)
+        share = self.budget.limit({}, [told], self.n_folds, self.spent) - told
+        for name in untold:
+            fit, whole = reckoned[name]
+            reckoned[name] = max(fit, share / (_FOR_FIT * len(untold))), whole
         return self._in_tiers(reckoned, self.n_folds)
 
     def _in_tiers(
@@ -394,7 +414,7 @@ class BoardRun:
         reckoned = {}
         for name in self.active:
             own = [record for record in self.used if record.method == name]
-            reckoned[name] = _reckoned(own)
+            reckoned[name] = _reckoned(own, self._piloted.get(name, 0.0))
             self._one_fit[name] = min(
                 (each.fit_seconds for each in own if not each.unfinished), default=reckoned[name][0]
             )
@@ -609,11 +629,17 @@ class BoardRun:
         return Trial(name, METHODS[name], split, key, prepared, self._one_fit.get(name, 0.0))
 
 
-def _reckoned(records: Sequence[Record]) -> tuple[float, float]:
-    """Return about what a method takes on a split for its fit, and with its search, by what it has done."""
+def _reckoned(records: Sequence[Record], by_pilot: float = 0.0) -> tuple[float, float]:
+    """Return about what a method takes on a split for its fit, and with its search, by what it has done.
+
+    What a search finds may fit in a tenth of the time of the method's own parameters, which count where there is no
+    time for a search: until there was such a fit, they take what the pilot has said.
+    """
     fits = [each.fit_seconds + each.predict_seconds for each in records if not each.unfinished]
     wholes = [each.seconds for each in records if not each.stopped]
     fit = float(np.mean(fits)) if fits else _AT_LEAST * max(each.seconds for each in records)
+    if all(each.search_seconds > each.fit_seconds for each in records):
+        fit = max(fit, by_pilot)
     return fit, float(np.mean(wholes)) if wholes else np.inf
 
 
