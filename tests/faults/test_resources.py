@@ -117,17 +117,32 @@ def test_memory_that_the_system_refuses_is_told_with_what_to_do(tmp_path):
     assert os.listdir(tmp_path) == ["d.csv"]
 
 
-def test_memory_that_runs_out_anywhere_is_an_error_in_one_line(say, here, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            MemoryError("Unable to allocate 7.45 GiB for an array"),
+            "there is not enough memory: Unable to allocate 7.45 GiB for an array; give it fewer rows or columns, or close "
+            "other programs",
+        ),
+        (
+            OverflowError("cannot convert float infinity to integer"),
+            "a number of the data or of the model is too large to compute with (cannot convert float infinity to integer); "
+            "scale it down",
+        ),
+    ],
+    ids=["memory", "range"],
+)
+def test_what_runs_out_anywhere_is_an_error_in_one_line(say, here, monkeypatch, error, said):
     from wellorder import evaluation
 
     def fail(*_, **__):
-        raise MemoryError("Unable to allocate 7.45 GiB for an array")
+        raise error
 
     monkeypatch.setattr(evaluation, "fit_table", fail)
     found = say(*next(run.words for run in NUMBERED.values() if run.name == "fit"))
     assert found.code == 2
-    said = "Unable to allocate 7.45 GiB for an array; give it fewer rows or columns, or close other programs"
-    assert found.err == f"error: there is not enough memory: {said}\n"
+    assert found.err == f"error: {said}\n"
     assert not (here / "out.wo").exists()
 
 

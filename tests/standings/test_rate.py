@@ -93,6 +93,12 @@ def test_what_weights_have_in_common_is_of_no_account():
     assert one.covariance_ == pytest.approx(other.covariance_, rel=1e-7)
 
 
+def test_weights_too_large_to_add_up_are_refused():
+    votes = wo.Comparisons.from_names(list("abc"), list("bca"), [1, 1, 1], weights=[1.0, 1e308, 1.0])
+    with pytest.raises(ValueError, match=r"vote weights are too large .* divide them by a common factor"):
+        wo.rate(votes)
+
+
 def test_planted_biases_are_found_and_taken_out():
     rng = np.random.default_rng(2)
     ratings = np.linspace(-0.5, 0.5, 12)

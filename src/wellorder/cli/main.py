@@ -98,6 +98,10 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         advice = "" if "; " in str(error) else "; give it fewer rows or columns, or close other programs"
         _stop(as_options(f"there is not enough memory: {_one_line(error)}{advice}"))
+    except OverflowError as error:
+        if "--debug" in arguments:
+            raise
+        _stop(f"a number of the data or of the model is too large to compute with ({_one_line(error)}); scale it down")
     except (ValueError, TypeError, OSError, ImportError) as error:  # the last: what an option needs
         if "--debug" in arguments:
             raise

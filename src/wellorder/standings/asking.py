@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from ..data import ComparisonTable, PairTable, Places, TableEncoder
-from ..order import Comparisons
+from ..order import Comparisons, refuse_lost_weights
 from ..suggest import suggest
 from ..sweeps import Array, Bools, Floats, Ints
 from .standings import Standings, as_names
@@ -342,6 +342,7 @@ class _Source(_Beside):
     def weights(self, options: Options) -> Floats:
         """Return what each vote counts: its own weight, and less the older it is."""
         compared = self.comparisons
+        refuse_lost_weights(compared.weight, of="vote")
         own = np.ones(len(compared)) if compared.weight is None else np.asarray(compared.weight, dtype=float)
         if options.half_life is None:
             if options.times is not None:
