@@ -122,13 +122,13 @@ def test_memory_that_the_system_refuses_is_told_with_what_to_do(tmp_path):
     [
         (
             MemoryError("Unable to allocate 7.45 GiB for an array"),
-            "there is not enough memory: Unable to allocate 7.45 GiB for an array; give it fewer rows or columns, or close "
-            "other programs",
+            "there is not enough memory: Unable to allocate 7.45 GiB for an array; give it fewer rows or columns, or "
+            "close other programs",
         ),
         (
             OverflowError("cannot convert float infinity to integer"),
-            "a number of the data or of the model is too large to compute with (cannot convert float infinity to integer); "
-            "scale it down",
+            "a number of the data or of the model is too large to compute with (cannot convert float infinity to "
+            "integer); scale it down",
         ),
     ],
     ids=["memory", "range"],
