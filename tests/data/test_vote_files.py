@@ -64,6 +64,12 @@ def test_a_half_makes_ones_and_noughts_points_of_the_left_one_and_that_is_said(t
         wo.Comparisons.from_names(["a", "b"], ["b", "a"], [1, 0.5])
 
 
+def test_points_under_our_own_names_are_warned_of(tmp_path):
+    with pytest.warns(UserWarning, match="read as points of the left one; if 1 says that the right one is better"):
+        found = games(tmp_path, "left,right,outcome\n7,9,1\n9,7,0.5\n8,9,0\n")
+    assert found.comparisons.outcome.tolist() == [-1, 0, 1]
+
+
 @pytest.mark.parametrize(("columns", "words"), [(("home_team", "away_team"), "HAD"), (("white", "black"), None)])
 def test_words_that_go_by_the_columns(tmp_path, columns, words):
     places = words or [*columns, "draw"]

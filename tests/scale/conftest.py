@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 _LONGEST = 300
+_WORKERS = 2
 """Seconds after which a test that waits for a cluster is taken to wait forever: its process tells where, and ends."""
 
 
@@ -35,7 +36,7 @@ def cluster():
     distributed = pytest.importorskip("distributed")
     with sockets_may_stay_open():
         running = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+            n_workers=_WORKERS, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
         )
     yield running
     with sockets_may_stay_open():
@@ -47,6 +48,7 @@ def client(cluster, no_hanging):
     gc.freeze()  # what was there before has none of these sockets: late in a session, to look at it takes .7 s a round
     with sockets_may_stay_open():
         connected = cluster.get_client()
+    connected.wait_for_workers(_WORKERS)  # one that a test has killed may still be on its way back
     yield connected
     with sockets_may_stay_open():
         connected.close()

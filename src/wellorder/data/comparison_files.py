@@ -210,6 +210,12 @@ def _read_results(
 
     results = read_outcomes(codes, distinct, sides, names, words, fail)
     if words is POINTS:
+        if (way.left, way.verdict) == ("left", "outcome"):  # where 1 otherwise says that the right one is better
+            warnings.warn(
+                f"{sheet.source}: its outcomes are 1, 0.5 and 0, read as points of the left one; if 1 says that the "
+                "right one is better, write 0 for ties and -1 where the left one is",
+                stacklevel=5,
+            )
         return replace(results, by_points=True)
     if not results.by_name and said in ({"0", "1"}, {"0.0", "1.0"}):
         _doubt_wins_and_losses(sheet, results.outcome)
