@@ -55,6 +55,15 @@ def test_derivatives_are_those_of_the_minimum(name, seed):
     assert (risk.hessian_diagonal() >= 0).all()
 
 
+@pytest.mark.parametrize("name", ["squared_hinge", "logistic", "smooth_hinge"])
+def test_the_diagonal_is_the_hessians_where_no_item_is_compared_twice(name):
+    pairs = TiedPairs(np.array([0, 2, 4, 6]), np.array([1, 3, 5, 7]), np.array([1.0, 2.0, 0.5, 1.5]), 2, 8)
+    risk, _ = tied_risk(LOSSES[name], np.random.default_rng(3).uniform(-1, 1, 8), pairs)
+    ours = np.array([risk.hessian_product(e) @ e for e in np.eye(8)])
+    assert ours.max() > 0.1
+    np.testing.assert_allclose(risk.hessian_diagonal(), ours, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_that_are_far_apart_or_separate_everything(name):
     pairs, listed, scores = draw(1)
