@@ -130,7 +130,7 @@ def _document(trees: list[dict[str, Any]], names: Sequence[str], constant: float
         "feature_types": ["float"] * len(names),
         "gradient_booster": {"model": model, "name": "gbtree"},
         "learner_model_param": {
-            "base_score": repr(float(constant)),
+            "base_score": str(np.float32(constant)),  # XGBoost 3.0 reads no more digits than a number of its own has
             "boost_from_average": "0",
             "num_class": "0",
             "num_feature": str(len(names)),
